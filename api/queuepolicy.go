@@ -1,6 +1,10 @@
 package api
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/sparkpacer/pacer/units"
+)
 
 // QueuePolicy is how the queue is served: Rule says who starts and who gives back for that, Order in which order
 // applications wait, Size what counts as the size of one. Admission says for which deadline that nobody has recorded
@@ -33,6 +37,14 @@ type QueueDetail struct {
 	// QueuePolicy is the one in force; SetBy is "operator" where that is not by the planner's configuration.
 	QueuePolicy
 	SetBy string `json:"set_by,omitempty"`
+	// Reserved are the cores that are reserved now for deadlines that nobody has recorded. Fraction is which part of what
+	// an application could use is reserved for one that comes, by the Runs that have taught so far; nil where that is not
+	// known yet, or nothing is reserved.
+	Reserved units.Cores `json:"reserved_cores"`
+	Fraction *float64    `json:"fraction_ratio,omitempty"`
+	Runs     int         `json:"runs"`
+	// Idle is memory that executors hold which have run no task for a minute while somebody waits for some.
+	Idle []IdleMemory `json:"idle"`
 	// Gifts are what applications give back now, by who waits for it.
 	Gifts  []Gift `json:"gifts"`
 	Scores Scores `json:"scores"`
@@ -43,6 +55,13 @@ type Gift struct {
 	From AppID  `json:"from"`
 	Node string `json:"node"`
 	To   AppID  `json:"to"`
+}
+
+// IdleMemory is memory that an application holds on a node, and runs no tasks with.
+type IdleMemory struct {
+	App    AppID       `json:"app"`
+	Node   string      `json:"node"`
+	Memory units.Bytes `json:"memory_bytes"`
 }
 
 // Scores say how applications are served, from 0 to 1 each (package assign/scores); nil is where there is nothing to

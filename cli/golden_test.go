@@ -36,8 +36,9 @@ func waiting() []api.AppDetail {
 
 // served is a queue under a policy that an operator has set, in which one application gives its place on a node to another.
 func served() *api.QueueDetail {
-	met, useful, wasted, fairness := 0.875, 0.9, 0.0625, 0.75
-	return &api.QueueDetail{QueuePolicy: api.QueuePolicy{Rule: "flexible", Order: "edf", Size: "time", Admission: "open", Late: "share"}, SetBy: "operator",
+	met, useful, wasted, fairness, fraction := 0.875, 0.9, 0.0625, 0.75, 0.72
+	return &api.QueueDetail{QueuePolicy: api.QueuePolicy{Rule: "flexible", Order: "edf", Size: "time", Admission: "pythia", Late: "share"}, SetBy: "operator",
+		Reserved: 1.3, Fraction: &fraction, Runs: 14, Idle: []api.IdleMemory{{App: "app-1", Node: "n1", Memory: 4 * units.GiB}},
 		Gifts:  []api.Gift{{From: "app-1", Node: "n2", To: "app-2"}},
 		Scores: api.Scores{Met: &met, Useful: &useful, Wasted: &wasted, Fairness: &fairness}}
 }

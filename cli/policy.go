@@ -103,10 +103,13 @@ func printPolicy(w io.Writer, p *api.QueueDetail, waiting []api.AppSummary, now 
 	}
 	s := p.Scores
 	if err := fields(w, "rule", p.Rule, "order", p.Order, "size", p.Size, "admission", p.Admission, "late", p.Late,
-		"set by", by, "waiting",
+		"fraction", fraction(p), "reserved", fmt.Sprintf("%.2f cores", float64(p.Reserved)), "set by", by, "waiting",
 		strconv.Itoa(len(waiting)), "met", score(s.Met), "useful", score(s.Useful), "wasted", score(s.Wasted),
 		"fairness", score(s.Fairness), "equality", score(s.Equality)); err != nil {
 		return err
+	}
+	for _, m := range p.Idle {
+		fmt.Fprintf(w, "idle: %s holds %v of node %s, and has run no task there for a minute\n", m.App, m.Memory, m.Node)
 	}
 	for _, g := range p.Gifts {
 		fmt.Fprintf(w, "gives back: %s gives node %s to %s, which waits\n", g.From, g.Node, g.To)
@@ -121,6 +124,15 @@ func printPolicy(w io.Writer, p *api.QueueDetail, waiting []api.AppSummary, now 
 			clockTime(a, a.Deadline, now)})
 	}
 	return table(w, []string{"ID", "NAME", "STATE", "SUBMITTED", "STARTS", "DUE"}, rows)
+}
+
+// fraction says which part of what it could use is reserved for a deadline, and by how many runs that is known.
+func fraction(p *api.QueueDetail) string {
+	part := "-"
+	if p.Fraction != nil {
+		part = fmt.Sprintf("%.2f of what one could use", *p.Fraction)
+	}
+	return fmt.Sprintf("%s (%d runs)", part, p.Runs)
 }
 
 // score prints a score, "-" where there is none.

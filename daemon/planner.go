@@ -213,7 +213,7 @@ func (p *PlannerDaemon) view() (metrics.View, error) {
 	policy, err3 := t.ask(ctx, api.VerbPolicy)
 	view := metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes, Estimated: apps.Estimated}
 	if policy.Policy != nil {
-		view.Scores = policy.Policy.Scores
+		view.Policy = *policy.Policy
 	}
 	return view, errors.Join(err1, err2, err3)
 }

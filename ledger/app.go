@@ -344,7 +344,7 @@ func (a *App) Queue() *api.Queue {
 	if w == nil {
 		return nil
 	}
-	q := &api.Queue{Place: w.Place, Of: w.Of, Why: w.Why}
+	q := &api.Queue{Place: w.Place, Of: w.Of, Why: w.Reason()}
 	if w.Start > 0 {
 		q.Start = max(0, a.At(w.Start))
 	}

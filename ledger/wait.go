@@ -19,8 +19,18 @@ type Wait struct {
 	// Node is where memory is kept for it as it comes free, "" for nowhere.
 	Node string `json:"node,omitempty"`
 	Why  string `json:"why,omitempty"`
+	// Idle says who holds memory that it could use, and runs no tasks; "" of nobody.
+	Idle string `json:"idle,omitempty"`
 	// Plan says that it waits for room in the Plan of a node, and not for memory.
 	Plan bool `json:"plan,omitempty"`
+}
+
+// Reason is one line: what it waits for, and who could give it that.
+func (w *Wait) Reason() string {
+	if w.Idle == "" {
+		return w.Why
+	}
+	return w.Why + "; " + w.Idle
 }
 
 // Given is an executor that an application was asked to give back for another one that waits.

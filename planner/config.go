@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/supervisor/sharing"
@@ -240,6 +241,11 @@ const (
 	runAge   = 400 * 24 * time.Hour
 	runBytes = 16 << 20
 )
+
+// reserves says who gets a reservation, by the policy in force in v.
+func (c Config) reserves(v ledger.View) reservation.Policy {
+	return reservation.Policy{Policy: c.estimates(), Admission: c.PolicyIn(v).Admission}
+}
 
 func (c Config) ledger() ledger.Config {
 	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory,

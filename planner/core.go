@@ -39,7 +39,7 @@ func newCore(cfg Config, l *ledger.Ledger) core {
 
 // reserves says who gets a reservation, by the policy in force.
 func (c *core) reserves() reservation.Policy {
-	return reservation.Policy{Policy: c.estimates, Admission: c.cfg.PolicyIn(c.view).Admission}
+	return c.cfg.reserves(c.view)
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

@@ -71,7 +71,7 @@ func (i inquiry) showPolicy(q api.ControlRequest) (r api.ControlReply, err error
 		return i.kept.Summary(i.view, i.estimates, waiting[place])
 	})
 	if q.Page == nil || q.Page.After == "" {
-		detail := report.Queue(i.view, i.cfg.PolicyIn(i.view), i.even)
+		detail := report.Queue(i.view, i.cfg.PolicyIn(i.view), i.cfg.reserves(i.view), i.even)
 		r.Policy = &detail
 	}
 	return r, nil

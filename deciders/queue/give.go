@@ -23,8 +23,9 @@ const (
 type unit struct {
 	app    *ledger.App
 	memory units.Bytes
-	// excess says that the rule leaves it to its application no more, since is when its newest executor came, whose
-	// number that is.
+	// idle says that it has run no task for a while, excess that the rule leaves it to its application no more; since is
+	// when its newest executor came, whose number that is.
+	idle     bool
 	excess   bool
 	priority int
 	since    units.Instant
@@ -33,14 +34,14 @@ type unit struct {
 
 // before orders units: those come first that are given back first.
 func before(x, y unit) int {
-	rank := func(u unit) int {
-		if u.excess {
+	rank := func(first bool) int {
+		if first {
 			return 0
 		}
 		return 1
 	}
-	return cmp.Or(rank(x)-rank(y), x.priority-y.priority, cmp.Compare(y.since, x.since), y.number-x.number,
-		cmp.Compare(x.app.ID, y.app.ID))
+	return cmp.Or(rank(x.idle)-rank(y.idle), rank(x.excess)-rank(y.excess), x.priority-y.priority,
+		cmp.Compare(y.since, x.since), y.number-x.number, cmp.Compare(x.app.ID, y.app.ID))
 }
 
 // giver finds who gives back for one that waits.
@@ -122,22 +123,36 @@ func (g *giver) may(n *ledger.Node) bool {
 		(head == nil || head.ID == g.to.ID) && !g.round.full(n, g.to)
 }
 
-// cheapest is the node where the fewest leave so that it fits, and of some the one whose units are to be given back
-// first; "" for none.
+// cheapest is the node where the fewest that run tasks leave so that it fits, then the fewest, and of some the one
+// whose units are to be given back first; "" for none.
 func (g *giver) cheapest() (node string, leave []unit) {
 	for _, n := range g.round.view.Nodes() {
 		if g.fit[n.Node] || g.gave[n.Node] != nil || !g.may(n) {
 			continue
 		}
 		here := g.enough(n)
-		if here != nil && (leave == nil || cmp.Or(len(here)-len(leave), before(here[0], leave[0])) < 0) {
+		if here == nil {
+			continue
+		}
+		if leave == nil || cmp.Or(busy(here)-busy(leave), len(here)-len(leave), before(here[0], leave[0])) < 0 {
 			node, leave = n.Node, here
 		}
 	}
 	return node, leave
 }
 
-// enough are the units on n whose leaving lets it fit, nil where there are none: one if one is enough.
+// busy is how many of those units run tasks.
+func busy(units []unit) (n int) {
+	for i := range units {
+		if !units[i].idle {
+			n++
+		}
+	}
+	return n
+}
+
+// enough are the units on n whose leaving lets it fit, nil where there are none: idle ones alone if these are enough,
+// and one if one is.
 func (g *giver) enough(n *ledger.Node) []unit {
 	lacks := g.to.Tenant.Claim() - (g.round.view.Free(n) - g.round.taken[n.Node])
 	if lacks <= 0 {
@@ -150,14 +165,22 @@ func (g *giver) enough(n *ledger.Node) []unit {
 		}
 	}
 	slices.SortFunc(here, before)
-	for i, u := range here {
+	if leave := first(here[:len(here)-busy(here)], lacks); leave != nil {
+		return leave
+	}
+	return first(here, lacks)
+}
+
+// first are the first of units that have so much memory, one if one has, nil where all have less.
+func first(of []unit, lacks units.Bytes) []unit {
+	for i, u := range of {
 		if u.memory >= lacks {
-			return here[i : i+1]
+			return of[i : i+1]
 		}
 	}
-	for i, u := range here {
+	for i, u := range of {
 		if lacks -= u.memory; lacks <= 0 {
-			return here[:i+1]
+			return of[:i+1]
 		}
 	}
 	return nil
@@ -173,7 +196,9 @@ func (g *giver) spares(t *ledger.Allocation, n *ledger.Node) (u unit, spared boo
 	}
 	left := g.stays(a)
 	u = unit{app: a, memory: units.Bytes(len(t.Executors)) * a.Tenant.Claim(), excess: left > by.granted(a.ID),
-		priority: j.Priority}
+		priority: j.Priority, idle: !slices.ContainsFunc(t.Executors, func(x *ledger.Executor) bool {
+			return !isIdle(g.round.view, a, x)
+		})}
 	// What has come alone takes nothing back, unless it is of a higher priority.
 	prior := g.round.book.Rule == assign.FlexiblePreemptive && j.Priority < by.jobs[g.to.ID].Priority
 	if left-1 < max(1, j.Core) || !u.excess && !by.Freed && !prior && len(g.to.Given) == 0 {

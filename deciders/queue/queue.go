@@ -104,7 +104,7 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 		return
 	}
 	if !c.Wait.Plan {
-		c.Wait.Start = h.expect(entering)
+		c.Wait.Start, c.Wait.Idle = h.expect(entering), h.idleFor(entering)
 	}
 	if !h.book.Backfills() && c.Wait.Start <= h.view.Now() {
 		c.Wait.Start = 0 // Others are served first with what is free, nobody knows how long.

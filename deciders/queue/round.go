@@ -36,6 +36,8 @@ type round struct {
 	// is to grow, nil until somebody asks.
 	blocked bool
 	nobody  *bool
+	// unused says who holds memory without a task, for those whose executors take so much.
+	unused map[units.Bytes]string
 }
 
 // change is what a node has more of memory from then on, or less.
@@ -50,7 +52,7 @@ func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
 	v := o.View
 	h := &round{book: p.newBook(o, line), outlook: o, view: v,
 		taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App), told: make(map[string]int),
-		gifts: gifts(v), left: make(map[api.AppID]int)}
+		gifts: gifts(v), left: make(map[api.AppID]int), unused: make(map[units.Bytes]string)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
@@ -186,6 +188,17 @@ func (h *round) keep(a *ledger.App, before string) string {
 		h.kept[before] = a
 	}
 	return before
+}
+
+// idleFor says who holds memory without a task on the nodes that could hold one of a's executors, "" of nobody.
+func (h *round) idleFor(a *ledger.App) string {
+	claim := a.Tenant.Claim()
+	said, asked := h.unused[claim]
+	if !asked {
+		said = sayIdle(h.view, claim)
+		h.unused[claim] = said
+	}
+	return said
 }
 
 // never is later than anything that is expected.

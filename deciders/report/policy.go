@@ -6,6 +6,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign/scores"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -13,9 +15,13 @@ import (
 // Evenness is how even applications were served in the last hour, nil for not known.
 type Evenness struct{ Fairness, Equality *float64 }
 
-// Queue is what `pacer policy show` prints of a queue that is served by that policy, but for who waits.
-func Queue(v ledger.View, in api.QueuePolicy, even Evenness) api.QueueDetail {
-	d := api.QueueDetail{QueuePolicy: in, Gifts: gifts(v), Scores: deadlines(v)}
+// Queue is what `pacer policy show` prints, but for who waits, of a queue that is served by that policy; reserves says
+// who gets a reservation.
+func Queue(v ledger.View, in api.QueuePolicy, reserves reservation.Policy, even Evenness) api.QueueDetail {
+	d := api.QueueDetail{QueuePolicy: in, Idle: append([]api.IdleMemory{}, queue.Idle(v)...), Gifts: gifts(v),
+		Scores: deadlines(v)}
+	fraction, runs, learnt, reserved := reserves.State(v)
+	d.Fraction, d.Runs, d.Reserved = known(fraction, learnt), runs, reserved
 	d.Scores.Fairness, d.Scores.Equality = even.Fairness, even.Equality
 	if v.QueuePolicy() != nil {
 		d.SetBy = "operator"

@@ -2,12 +2,17 @@ package report_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/units"
@@ -25,7 +30,7 @@ func is(t *testing.T, what string, got *float64, want float64) {
 // knows, and of one that had no deadline, nothing is said.
 func TestWhatDeadlinesScore(t *testing.T) {
 	c := ledgertest.New(t, "a")
-	s := report.Queue(c.View(), api.QueuePolicy{}, report.Evenness{}).Scores
+	s := report.Queue(c.View(), api.QueuePolicy{}, reservation.Policy{}, report.Evenness{}).Scores
 	is(t, "met of nothing", s.Met, -1)
 	is(t, "useful of nothing", s.Useful, -1)
 	for i, d := range []api.AppSummary{
@@ -41,16 +46,16 @@ func TestWhatDeadlinesScore(t *testing.T) {
 		c.App(d.ID, "p", 60, "a")
 		c.Know(ledger.RunEnded{App: d.ID, State: api.AppUnknown, At: d.Duration}, ledger.Archived{App: d.ID, Detail: api.AppDetail{AppSummary: d}})
 	}
-	s = report.Queue(c.View(), api.QueuePolicy{}, report.Evenness{}).Scores
+	s = report.Queue(c.View(), api.QueuePolicy{}, reservation.Policy{}, report.Evenness{}).Scores
 	is(t, "met", s.Met, 2.0/5)
 	is(t, "useful", s.Useful, 150.0/300)
 	is(t, "wasted", s.Wasted, 50.0/300)
 	// One that runs past its deadline has missed it; until then nobody knows.
 	c.App("app-9", "p", 30, "a")
 	c.To(29)
-	is(t, "met before", report.Queue(c.View(), api.QueuePolicy{}, report.Evenness{}).Scores.Met, 2.0/5)
+	is(t, "met before", report.Queue(c.View(), api.QueuePolicy{}, reservation.Policy{}, report.Evenness{}).Scores.Met, 2.0/5)
 	c.To(31)
-	is(t, "met after", report.Queue(c.View(), api.QueuePolicy{}, report.Evenness{}).Scores.Met, 2.0/6)
+	is(t, "met after", report.Queue(c.View(), api.QueuePolicy{}, reservation.Policy{}, report.Evenness{}).Scores.Met, 2.0/6)
 }
 
 // One has all four nodes, one two of the two that its user wants, one waits.
@@ -70,4 +75,40 @@ func TestHowEvenApplicationsAreServed(t *testing.T) {
 	e = report.Even(c.View(), placement.Policy{})
 	is(t, "fairness of 1, a half and 0", e.Fairness, 2.25/(3*1.25))
 	is(t, "equality of 4, 2 and 0", e.Equality, 36.0/(3*20))
+}
+
+// What is reserved, and by how many runs that is known, is told of the queue; and of an application from when on, and
+// what it has had, until it ends and after that.
+func TestWhatIsReservedIsTold(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	by := reservation.Policy{Policy: estimate.Policy{Equations: dag.Default()}, Admission: assign.Pythia}
+	if d := report.Queue(c.View(), api.QueuePolicy{}, by, report.Evenness{}); d.Fraction != nil || d.Runs != 0 || d.Reserved != 0 || d.Idle == nil {
+		t.Errorf("nothing has run: %+v", d)
+	}
+	var learnt []byte
+	for range 2 {
+		learnt = assign.Policy{Rule: assign.Pythia}.Learn(learnt, assign.Outcome{Units: 40, Most: 80, Work: 2000, Deadline: 50, Met: true})
+	}
+	c.Know(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: learnt})
+	a := c.App("app-1", "new", 100, "a")
+	detail := func() string { return strings.Join(report.Detail(c.View(), by.Policy, a).Notices, "\n") }
+	if said := detail(); strings.Contains(said, "reserved") {
+		t.Errorf("nothing is reserved: %q", said)
+	}
+	c.To(4)
+	c.Know(ledger.Reserved{App: a.ID, Reservation: ledger.Reservation{Cores: 1.5, From: 4}, Why: "two runs"})
+	d := report.Queue(c.View(), api.QueuePolicy{}, by, report.Evenness{})
+	if is(t, "fraction", d.Fraction, 0.5); d.Runs != 2 || d.Reserved != 1.5 {
+		t.Errorf("%+v", d)
+	}
+	if d := report.Queue(c.View(), api.QueuePolicy{}, reservation.Policy{Admission: assign.Open}, report.Evenness{}); d.Fraction != nil || d.Reserved != 1.5 {
+		t.Errorf("open: %+v", d)
+	}
+	if said := detail(); !strings.Contains(said, "1.50 cores are reserved from 4.0 s on, and it has had 0.00") {
+		t.Errorf("told: %q", said)
+	}
+	c.Know(ledger.RunEnded{App: a.ID, State: api.AppUnknown, At: 60})
+	if said := detail(); !strings.Contains(said, "1.50 cores were reserved from 4.0 s on") {
+		t.Errorf("told at the end: %q", said)
+	}
 }

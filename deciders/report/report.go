@@ -108,6 +108,9 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	if d.Notices == nil {
 		d.Notices = []string{}
 	}
+	if a.Reservation.Cores > 0 {
+		d.Notices = append(d.Notices, reserved(a, d.MeanCores))
+	}
 	if a.Outcome.Reason != "" && a.Outcome.State == api.AppFailed {
 		d.Notices = append(d.Notices, a.Outcome.Reason)
 	}

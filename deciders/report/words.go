@@ -48,6 +48,16 @@ func Line(c ledger.Account, state api.AppState, ended units.Seconds, by api.Ende
 	return text
 }
 
+// reserved says what is reserved for a, or was, from when, and how many cores it has had in the mean.
+func reserved(a *ledger.App, had units.Cores) string {
+	r, is := &a.Reservation, "are"
+	if r.Over || !a.Running() {
+		is = "were"
+	}
+	return fmt.Sprintf("%.2f cores %s reserved from %s on, and it has had %.2f", float64(r.Cores), is, saySpan(r.From),
+		float64(had))
+}
+
 // Untaught notes in s why its run is in no profile, "" where it is in one or was not to be. A
 // user who was promised that the run is recorded is told at its end, unless it has failed.
 func Untaught(s *api.AppSummary, why string) {

@@ -83,7 +83,7 @@ func (p Policy) Waiting(o *estimate.Outlook, a *ledger.App, seating placement.Se
 	if wait := units.FromDuration(at.Sub(o.View.Now())); w.Start > 0 {
 		start = "in " + finishText(wait)
 	}
-	j.Reason = fmt.Sprintf("queued at place %d of %d, starts %s (%s); %s", w.Place, w.Of, start, w.Why, j.Reason)
+	j.Reason = fmt.Sprintf("queued at place %d of %d, starts %s (%s); %s", w.Place, w.Of, start, w.Reason(), j.Reason)
 	return j
 }
 

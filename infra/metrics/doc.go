@@ -32,6 +32,11 @@
 //	pacer_cluster_fairness_ratio                            Jain's index of what applications have of the nodes that they
 //	                                                        could use, mean of the minutes of the last hour
 //	pacer_cluster_equality_ratio                            the same of nodes, of those that could use as many
+//	pacer_reserved_cores                                    for deadlines that nobody has recorded (planner.admission)
+//	pacer_admission_fraction_ratio                          of what an application could use: the part that is reserved
+//	                                                        for such a deadline; once enough have ended
+//	pacer_idle_memory_bytes                                 of executors that have run no task for a minute, while
+//	                                                        somebody waits for memory
 //	pacer_store_write_duration_seconds                      histogram
 //	pacer_publish_errors_total
 //

@@ -127,7 +127,8 @@ func TestPlannerShowsItsView(t *testing.T) {
 		},
 		Estimated: map[api.AppID]units.Fraction{"app-1": 0.25},
 		Nodes:     []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
-		Scores:    api.Scores{Met: &half, Fairness: &half},
+		Policy: api.QueueDetail{Scores: api.Scores{Met: &half, Fairness: &half}, Reserved: 1.5, Fraction: &half,
+			Idle: []api.IdleMemory{{App: "app-1", Node: "n1", Memory: units.GiB}, {App: "app-2", Node: "n1", Memory: units.GiB}}},
 	}
 	var fault error
 	p, err := metrics.NewPlanner(r, func() (metrics.View, error) { return view, fault })
@@ -199,7 +200,7 @@ func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
 	n, err1 := metrics.NewNode(r)
 	p, err2 := metrics.NewPlanner(r, func() (metrics.View, error) {
 		one := 1.0
-		return metrics.View{Scores: api.Scores{Met: &one, Useful: &one, Wasted: &one, Fairness: &one, Equality: &one},
+		return metrics.View{Policy: api.QueueDetail{Fraction: &one, Scores: api.Scores{Met: &one, Useful: &one, Wasted: &one, Fairness: &one, Equality: &one}},
 			Apps: []api.AppSummary{{ID: "a", State: api.AppRunning, Deadline: 1, Predicted: 1}}, Nodes: []api.NodeSummary{{Node: "n"}}}, nil
 	})
 	if err := errors.Join(err1, err2, metrics.Build(r, "v1")); err != nil {

@@ -15,7 +15,8 @@ type View struct {
 	Nodes []api.NodeSummary
 	// Estimated is api.ControlReply.Estimated.
 	Estimated map[api.AppID]units.Fraction
-	Scores    api.Scores
+	// Policy is how the queue is served.
+	Policy api.QueueDetail
 }
 
 // Planner counts what happens in a planner and shows its view.
@@ -79,6 +80,12 @@ var (
 	equality = desc("pacer_cluster_equality_ratio",
 		"Jain's index of the nodes of applications that could use as many, in the minutes of the last hour.")
 
+	reserved = desc("pacer_reserved_cores", "Cores that are reserved for deadlines that nobody has recorded.")
+	fraction = desc("pacer_admission_fraction_ratio",
+		"Part of what an application could use that is reserved for such a deadline, by what others needed.")
+	idleMemory = desc("pacer_idle_memory_bytes",
+		"Memory of executors that have run no task for a minute while an application waits for memory.")
+
 	byApp        = []string{"application_id", "application_name"}
 	appDeadline  = desc("pacer_app_deadline_seconds", "Deadline of a running application.", byApp...)
 	appElapsed   = desc("pacer_app_elapsed_seconds", "Time since the start of its deadline clock.", byApp...)
@@ -92,7 +99,7 @@ var (
 // Describe implements prometheus.Collector.
 func (p *Planner) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU,
-		appEstimated, met, useful, wasted, fairness, equality} {
+		appEstimated, met, useful, wasted, fairness, equality, reserved, fraction, idleMemory} {
 		out <- d
 	}
 }
@@ -127,13 +134,20 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	for state, count := range nodeStates {
 		out <- gauge(nodes, float64(count), state)
 	}
-	collectScores(out, view.Scores)
+	collectPolicy(out, &view.Policy)
 }
 
-// collectScores shows the scores that there are.
-func collectScores(out chan<- prometheus.Metric, s api.Scores) {
+// collectPolicy shows what is reserved and idle, and the scores that there are.
+func collectPolicy(out chan<- prometheus.Metric, p *api.QueueDetail) {
+	idle := units.Bytes(0)
+	for _, m := range p.Idle {
+		idle += m.Memory
+	}
+	out <- gauge(reserved, float64(p.Reserved))
+	out <- gauge(idleMemory, float64(idle))
+	s := &p.Scores
 	for d, score := range map[*prometheus.Desc]*float64{met: s.Met, useful: s.Useful, wasted: s.Wasted,
-		fairness: s.Fairness, equality: s.Equality} {
+		fairness: s.Fairness, equality: s.Equality, fraction: p.Fraction} {
 		if score != nil {
 			out <- gauge(d, *score)
 		}

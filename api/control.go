@@ -368,6 +368,7 @@ type Verb string
 const (
 	VerbApps       Verb = "apps"
 	VerbApp        Verb = "app"
+	VerbWhy        Verb = "why"
 	VerbRelease    Verb = "release"
 	VerbDeadline   Verb = "deadline"
 	VerbCap        Verb = "cap"
@@ -395,8 +396,8 @@ const (
 
 // Verbs are all of them.
 func Verbs() []Verb {
-	return []Verb{VerbApps, VerbApp, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles, VerbProfile,
-		VerbProfilePut,
+	return []Verb{VerbApps, VerbApp, VerbWhy, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles,
+		VerbProfile, VerbProfilePut,
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbReport, VerbExit,
 		VerbBackup, VerbPing,
 		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}

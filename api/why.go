@@ -57,7 +57,7 @@ type Why struct {
 type WhyPart struct {
 	Part Part          `json:"part"`
 	For  units.Seconds `json:"s"`
-	// Who had the cores that it was short of, the most first (PartShort).
+	// Who had the cores that it was short of, the most first, three at most (PartShort).
 	Who []WhyWho `json:"who,omitempty"`
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -95,11 +96,14 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		cores, changes = "WOULD-BE CORES OVER TIME", "WOULD-BE QUOTAS"
 		would = fmt.Sprintf("%.2f (observed: no quota is written)", float64(*a.WouldCores))
 	}
+	if a.Headline != "" { // A planner of before says none.
+		fmt.Fprintf(w, "%s\n\n", command.Visible(a.Headline))
+	}
 	err := fields(w,
 		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
-		"error", errorOf(a.AppSummary), "headline", a.Headline, "not recorded", a.Unrecorded, "submitted",
+		"error", errorOf(a.AppSummary), "risk", string(a.Risk), "not recorded", a.Unrecorded, "submitted",
 		submittedAt(a.AppSummary, now),
 		"started", started(a.AppSummary, now), "due", clockTime(a.AppSummary, a.Deadline, now),
 		"ends", ends(a.AppSummary, now), "earliest deadline", seconds(a.Earliest),

@@ -134,35 +134,31 @@ const (
 
 // reportExit tells the planner that spark-submit has ended and returns what is known of
 // the application then, nothing where the planner is gone. unknown says that the planner knows none.
-func reportExit(cfg config.Client, r api.ControlRequest) (app api.AppSummary, unknown bool) {
+func reportExit(cfg config.Client, r api.ControlRequest) (end api.ControlReply, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()
 	cfg.Timeout = min(cfg.Timeout, reportTimeout)
 	for {
-		app, err := reportOnce(ctx, cfg, r)
+		end, err := reportOnce(ctx, cfg, r)
 		switch kind := api.KindOf(err); {
 		case err == nil, kind == api.KindInvalid:
-			return app, false
+			return end, false
 		case kind == api.KindNotFound:
-			return app, true
+			return end, true
 		}
 		select {
 		case <-ctx.Done():
-			return app, false
+			return end, false
 		case <-time.After(reportAgain):
 		}
 	}
 }
 
-func reportOnce(ctx context.Context, cfg config.Client, r api.ControlRequest) (api.AppSummary, error) {
+func reportOnce(ctx context.Context, cfg config.Client, r api.ControlRequest) (api.ControlReply, error) {
 	conn, done, err := dialPlanner(ctx, cfg)
 	if err != nil {
-		return api.AppSummary{}, err
+		return api.ControlReply{}, err
 	}
 	defer done()
-	reply, err := conn.Control(ctx, api.VerbExit, r)
-	if err != nil || len(reply.Apps) == 0 {
-		return api.AppSummary{}, err
-	}
-	return reply.Apps[0], nil
+	return conn.Control(ctx, api.VerbExit, r)
 }

@@ -27,6 +27,7 @@ type fakePlanner struct {
 
 	mu       sync.Mutex
 	apps     []api.AppDetail
+	why      map[api.AppID]*api.Why
 	profiles []api.Profile
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
@@ -104,7 +105,7 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		for i := range f.apps {
 			if a := &f.apps[i]; a.Submission == r.Submission {
 				a.ExitCode = r.ExitCode
-				reply.Apps = append(reply.Apps, a.AppSummary)
+				reply.Apps, reply.Message = append(reply.Apps, a.AppSummary), a.Headline
 			}
 		}
 		if len(reply.Apps) == 0 {
@@ -117,6 +118,10 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 			}
 		}
 		if reply.App == nil {
+			reply.Error = api.Errorf(api.KindNotFound, "application %s is not known", r.App)
+		}
+	case api.VerbWhy:
+		if reply.Why = f.why[r.App]; reply.Why == nil {
 			reply.Error = api.Errorf(api.KindNotFound, "application %s is not known", r.App)
 		}
 	case api.VerbKill:

@@ -136,13 +136,17 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
-	app, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
+	end, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
 		ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
+	var app api.AppSummary
+	if len(end.Apps) > 0 {
+		app = end.Apps[0]
+	}
 	required := strings.EqualFold(l.settings[confRequire], "true") || app.Verdict == api.VerdictInfeasible
 	if app.State == api.AppRefused && required {
 		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
 	}
-	said := app.Headline
+	said := end.Message
 	if unknown {
 		said = l.unregistered(command.ExitCode(err))
 	}

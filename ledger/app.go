@@ -73,7 +73,7 @@ type Tenant struct {
 
 	// Began is when it got its first executors, on the deadline clock; 0 while it is queued.
 	Began units.Seconds `json:"began_s,omitempty"`
-	// Waited is for how long it was queued until Began.
+	// Waited is for how long it was queued until Began or, of one that never started, until its end.
 	Waited units.Seconds `json:"waited_s,omitempty"`
 	// Crowded says that it would have had more executors where others' take the memory.
 	Crowded bool `json:"crowded,omitempty"`

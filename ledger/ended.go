@@ -54,8 +54,9 @@ type Account struct {
 	Work     units.Work `json:"core_seconds,omitempty"`
 	Profiled units.Work `json:"profiled_core_seconds,omitempty"`
 	Reason   string     `json:"reason,omitempty"`
-	// Causes are what made it slower than planned.
-	Causes []string `json:"causes,omitempty"`
+	// Causes are what made it slower than planned, the largest first; Parts is where its time went.
+	Causes []string      `json:"causes,omitempty"`
+	Parts  []api.WhyPart `json:"parts,omitempty"`
 	// Unforeseen is what its profile did not foresee: work that was estimated, and targets that were paused.
 	Unforeseen []string `json:"unforeseen,omitempty"`
 }

@@ -34,6 +34,9 @@ func dequeue(l *Ledger, a *App) {
 	if i, found := slices.BinarySearchFunc(l.waiting, a.ID, compareApp); found {
 		l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
 	}
+	if a.Wait != nil {
+		a.Tenant.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
+	}
 	a.Wait, a.Given = nil, nil
 }
 

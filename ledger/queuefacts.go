@@ -74,7 +74,6 @@ func (f Started) apply(l *Ledger) error {
 		a.Profile = stored.forRun(l.cfg.Beta)
 		change(l, a, partProfile)
 	}
-	a.Tenant.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
 	dequeue(l, a)
 	a.Outcome.State = api.AppRunning
 	f.Seats.take(l, a)

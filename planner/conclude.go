@@ -23,11 +23,17 @@ func (r *apps) concludeRuns(profile string) {
 // conclude makes an ended application history: its run goes into its profile if
 // it may, its record into the history.
 func (r *apps) conclude(a *ledger.App) {
-	unrecorded := ""
+	d := report.Detail(r.view, r.estimates, a)
 	if teaching(a) {
-		if err := r.learn(a); err != nil {
-			unrecorded = err.Error()
+		how, learnt, err := recording.Record(r.view, a)
+		if err == nil {
+			// Without the name of the fact.
+			err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID, How: how}))
 		}
+		if err != nil {
+			r.record(ledger.RunNotRecorded{App: a.ID, Err: err})
+		}
+		r.taught(a, &d.AppSummary, learnt, err)
 	}
 	if key, state, ok := r.line.Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: key, State: state})
@@ -35,9 +41,7 @@ func (r *apps) conclude(a *ledger.App) {
 	if state, ok := r.reserves().Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
 	}
-	d := report.Detail(r.view, r.estimates, a)
-	report.Untaught(&d.AppSummary, unrecorded)
-	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.now, a),
+	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.estimates, r.now, a),
 		Run: report.Run(a, &d.AppSummary)})
 }
 
@@ -47,27 +51,22 @@ func teaching(a *ledger.App) bool {
 	return a.Outcome.State != api.AppRefused && m != ledger.Unpaced && m != ledger.Off
 }
 
-// unrecorded says why the run of a, which has ended, goes into no profile, as far as is known
-// before the nodes' last figures; "" where it goes into one or is not to.
-func unrecorded(v ledger.View, a *ledger.App) string {
-	if !teaching(a) {
-		return ""
+// summary is that of a, which has ended, with what its run teaches a profile as far as that is known before the
+// nodes' last figures.
+func (r *apps) summary(a *ledger.App) api.AppSummary {
+	s := report.Summary(r.view, r.estimates, a)
+	if teaching(a) {
+		_, learnt, err := recording.Record(r.view, a)
+		r.taught(a, &s, learnt, err)
 	}
-	if _, _, err := recording.Record(v, a); err != nil {
-		return err.Error()
-	}
-	return ""
+	return s
 }
 
-// learn folds a's run into its profile; the error says why it does not.
-func (r *apps) learn(a *ledger.App) error {
-	how, learnt, err := recording.Record(r.view, a)
-	if err == nil {
-		// Without the name of the fact.
-		err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID, How: how}))
-	}
+// taught says in s what a's run has taught its profile, or why it does not.
+func (r *apps) taught(a *ledger.App, s *api.AppSummary, learnt api.Profile, err error) {
 	if err != nil {
-		r.record(ledger.RunNotRecorded{App: a.ID, Err: err})
+		report.Untaught(s, err.Error())
+		return
 	}
-	return err
+	report.Taught(r.estimates, a, s, learnt)
 }

@@ -47,10 +47,10 @@ func (r *apps) lastWord(a *ledger.App, ev api.Event) {
 	if a.Tenant.Watched {
 		return // pacer submit says how it ended.
 	}
-	s := report.Summary(r.view, r.estimates, a)
-	if report.Untaught(&s, unrecorded(r.view, a)); s.Headline != "" {
+	s := r.summary(a)
+	if said := report.Told(&s); said != "" {
 		// The reply to this event carries it to the driver's log.
-		r.record(ledger.Noticed{App: a.ID, Text: s.Headline, Passing: true})
+		r.record(ledger.Noticed{App: a.ID, Text: said, Passing: true})
 	}
 }
 
@@ -69,13 +69,12 @@ func (r *apps) exit(q api.ControlRequest) (api.ControlReply, error) {
 	switch {
 	case a != nil:
 		r.exited(a, q)
-		s := report.Summary(r.view, r.estimates, a)
-		report.Untaught(&s, unrecorded(r.view, a))
-		return api.ControlReply{Apps: []api.AppSummary{s}, Message: s.Headline}, nil
+		s := r.summary(a)
+		return api.ControlReply{Apps: []api.AppSummary{s}, Message: report.Told(&s)}, nil
 	case d != nil:
 		r.exitedBefore(d, q)
 		d = r.view.EndedApp(d.Detail.ID)
-		return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: d.Detail.Headline}, nil
+		return api.ControlReply{Apps: []api.AppSummary{d.Detail.AppSummary}, Message: report.Told(&d.Detail.AppSummary)}, nil
 	}
 	return api.ControlReply{}, api.Errorf(api.KindNotFound, "no application of submission %q is known", q.Submission)
 }
@@ -127,7 +126,7 @@ func (r *apps) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 		}
 	}
 	a.Predicted, a.ErrorPct = a.Duration, report.ErrorPct(a.State, a.Deadline, a.Duration)
-	a.Headline = report.Line(account, a.State, a.Duration, a.EndedBy)
+	a.Headline, a.Risk = report.Line(account, a.State, a.Duration, a.EndedBy), report.Risk(a.State, a.Deadline, a.Duration)
 	switch {
 	case a.State == api.AppFailed:
 		report.Untaught(&a.AppSummary, "it failed")

@@ -387,7 +387,8 @@ func TestALateRunSaysWhy(t *testing.T) {
 	w.tell(id, q.Submission, d0)
 	w.to(105)
 	w.stopped(id, q.Submission, end(105))
-	want := "12 s late, at 08:01:52, on 0.9 of 4 cores: 9.8 s waiting for cores, stage 0 read 1.6x its profile"
+	want := "12 s late, at 08:01:52, on 0.9 of 4 cores: 32 s with more work: stage 0 read 1.6x its profile, " +
+		"27 s more in stages than planned, for no reason that is known, 9.8 s short of cores"
 	if got := w.report(q.Submission, 0, 112).Message; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

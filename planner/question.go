@@ -33,6 +33,7 @@ type question func(inquiry, api.ControlRequest) (api.ControlReply, error)
 var questions = map[api.Verb]question{
 	api.VerbApps:     inquiry.listApps,
 	api.VerbApp:      inquiry.showApp,
+	api.VerbWhy:      inquiry.why,
 	api.VerbNodes:    inquiry.listNodes,
 	api.VerbPolicy:   inquiry.showPolicy,
 	api.VerbProfiles: inquiry.listProfiles,
@@ -102,6 +103,19 @@ func (i inquiry) showApp(q api.ControlRequest) (r api.ControlReply, err error) {
 		return stages[k]
 	})
 	r.App = &detail
+	return r, nil
+}
+
+func (i inquiry) why(q api.ControlRequest) (r api.ControlReply, err error) {
+	var w api.Why
+	if a := i.view.App(q.App); a != nil {
+		w = i.kept.Why(i.view, i.estimates, a)
+	} else if e := i.view.EndedApp(q.App); e != nil {
+		w = report.WhyEnded(e)
+	} else {
+		return r, notFound(q.App)
+	}
+	r.Why = &w
 	return r, nil
 }
 

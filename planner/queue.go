@@ -69,7 +69,8 @@ func (h *starter) refuse(d admission.Admission) {
 		Outcome: ledger.Outcome{State: api.AppRefused,
 			Ended: units.FromDuration(h.now.Sub(promise.Start)), Reason: promise.Reason}, Profile: d.Profile}
 	detail := report.Detail(h.view, h.estimates, a)
-	h.record(ledger.Refused{Detail: detail, Account: report.Account(h.now, a), Run: report.Run(a, &detail.AppSummary)})
+	h.record(ledger.Refused{Detail: detail, Account: report.Account(h.estimates, h.now, a),
+		Run: report.Run(a, &detail.AppSummary)})
 }
 
 // tick asks the policy when something has come or been freed, and from time to time.

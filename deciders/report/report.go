@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -11,37 +10,6 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// Account is what the line about a's end is made of.
-func Account(now units.Instant, a *ledger.App) ledger.Account {
-	p, o := &a.Promise, &a.Outcome
-	if p.Deadline <= 0 {
-		return ledger.Account{}
-	}
-	c := ledger.Account{Start: p.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: p.Deadline, Moved: a.Tenant.Owner.Moved,
-		Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
-	c.Mean = a.MeanCores(a.CoreSeconds(), now)
-	if o.DriverEnd {
-		c.Stopped = o.Stopped
-	}
-	if a.Profile == nil {
-		return c
-	}
-	c.Exit, c.Profiled, c.Work = a.Profile.Body.Exit, a.Profile.Body.Work(), compared(a)
-	c.Causes, c.Unforeseen = causes(a), unforeseen(now, a)
-	return c
-}
-
-// compared is what the stages of a used where they were those of its profile, which it has; 0 where they were not.
-func compared(a *ledger.App) (used units.Work) {
-	if slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) || len(a.Profile.Match.Remaining()) > 0 {
-		return 0
-	}
-	for _, s := range a.Order {
-		used += s.CPU()
-	}
-	return used
-}
 
 // Summary is a's row of `pacer apps`.
 func Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppSummary {
@@ -72,14 +40,14 @@ func (k *Kept) Summary(v ledger.View, p estimate.Policy, a *ledger.App) api.AppS
 	case !a.Over():
 		s.Queue = a.Queue()
 	case p.Leaves(a):
-		s.Duration = max(o.Stopped, a.At(now))
+		s.Duration = timeOf(p, a, now)
 		if s.State != api.AppFailed {
 			s.State = api.AppEnding
 		}
 	default:
-		s.EndedBy, s.Headline = o.EndedBy, Line(Account(now, a), o.State, o.Ended, o.EndedBy)
-		s.ErrorPct = ErrorPct(o.State, a.Promise.Deadline, o.Ended)
+		s.EndedBy, s.ErrorPct = o.EndedBy, ErrorPct(o.State, a.Promise.Deadline, o.Ended)
 	}
+	s.Headline, s.Risk = headline(v, p, a, s.Predicted)
 	return s
 }
 
@@ -123,13 +91,6 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	}
 	d.Stages = append(d.Stages, gone(a)...)
 	return d
-}
-
-// losses are what a lost to others, the most first.
-func losses(a *ledger.App) []api.Loss {
-	return slices.SortedFunc(slices.Values(a.Tenant.Lost), func(x, y api.Loss) int {
-		return cmp.Or(cmp.Compare(y.CoreSeconds, x.CoreSeconds), cmp.Compare(x.To, y.To))
-	})
 }
 
 // shortages are when a had less cores than it asked for. Those of an application that has ended

@@ -28,7 +28,8 @@ func TestLine(t *testing.T) {
 		by      api.EndedBy
 		want    string
 	}{
-		{ledger.Account{}, api.AppFinished, 50, api.EndedByExit, ""},
+		{ledger.Account{}, api.AppFinished, 50, api.EndedByExit, "ended after 50 s"},
+		{ledger.Account{Reason: "no room"}, api.AppRefused, 50, "", "refused: no room"},
 		{account(as), api.AppFinished, 56, "", ""},
 		{account(as), api.AppFinished, 56, api.EndedByExit, "ended 4.0 s before 06:01:00, on 1.4 of 8 cores"},
 		{account(func(c *ledger.Account) { c.Work, c.Profiled = 100, 140 }), api.AppFinished, 56, api.EndedByExit,
@@ -55,7 +56,8 @@ func TestSummary(t *testing.T) {
 	a := c.App("app-1", "p", 100, "a", "b")
 	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	s := report.Summary(c.View(), p, a)
-	if s.State != api.AppRunning || s.Pacing != "paced" || s.Predicted < 90 || s.Predicted > 100 || s.ErrorPct != nil || s.Headline != "" {
+	if s.State != api.AppRunning || s.Pacing != "paced" || s.Predicted < 90 || s.Predicted > 100 || s.ErrorPct != nil ||
+		s.Headline != "will end 08:01:39, 1 s before its deadline" || s.Risk != api.RiskOK {
 		t.Errorf("running: %+v", s)
 	}
 	c.To(40)
@@ -73,6 +75,8 @@ func TestContentionIsTold(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 	a := c.App("app-1", "p", 60, "a")
+	c.To(2)
+	read := c.Ready(a, 0, "read", 3000, "1")
 	c.To(20)
 	s := ledgertest.Status("a", 9)
 	s.Losses = []api.Loss{{App: a.ID, To: "app-7", CoreSeconds: 31}}
@@ -83,10 +87,16 @@ func TestContentionIsTold(t *testing.T) {
 	if d := report.Detail(c.View(), p, a); len(d.Shortages) != 1 || d.Shortages[0] != want || len(d.Losses) != 1 {
 		t.Errorf("while it runs: %+v, %+v", d.Shortages, d.Losses)
 	}
+	if got, want := report.Summary(c.View(), p, a).Headline, "short of 1.5 cores, which app-7 has"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want ... %s", got, want)
+	}
+	c.To(60)
+	c.Done(a, read, 60, 2)
 	c.To(72)
 	c.Know(ledger.ContextStopped{App: a.ID, At: 72}, ledger.Exited{App: a.ID, At: 72, By: api.EndedByExit})
 	d := report.Detail(c.View(), p, a)
-	if !strings.Contains(d.Headline, "12 s late") || !strings.HasSuffix(d.Headline, ": given up, since not all on a could be in time, 31 core-seconds went to app-7") {
+	if !strings.Contains(d.Headline, "12 s late") || !strings.HasSuffix(d.Headline, ": 30 s short of cores, which app-7 had (given up, since not all on a could be in time), "+
+		"11 s longer after the last stage than in its profile, 8.0 s more in stages than planned, for no reason that is known") {
 		t.Errorf("its line is %q", d.Headline)
 	}
 	if want.End = 72; len(d.Shortages) != 1 || d.Shortages[0] != want {

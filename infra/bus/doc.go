@@ -13,7 +13,7 @@
 //	pacer.v1.control.LOGIN.VERB    request  cli -> planner      api.ControlRequest / ControlReply
 //	pacer.v1.control.LOGIN.plan    request  cli -> planner      api.PlanRequest / PlanReply
 //
-// VERB is one of apps, app, release, deadline, cap, kill, step, profiles, profile, profile-put,
+// VERB is one of apps, app, why, release, deadline, cap, kill, step, profiles, profile, profile-put,
 // profile-rm, nodes, node-drain, node-undrain, node-divide, policy, policy-set, report, exit, backup, ping, logs,
 // auth-issue, auth-list, auth-revoke. APP, NODE and LOGIN are single tokens.
 //

@@ -15,6 +15,7 @@ var needs = map[api.Verb]need{
 	api.VerbPing:     {role: api.RoleView},
 	api.VerbApps:     {role: api.RoleView},
 	api.VerbApp:      {role: api.RoleView},
+	api.VerbWhy:      {role: api.RoleView},
 	api.VerbProfiles: {role: api.RoleView},
 	api.VerbProfile:  {role: api.RoleView},
 	api.VerbNodes:    {role: api.RoleView},

@@ -11,7 +11,7 @@ import (
 func TestVerbsByRole(t *testing.T) {
 	const all, own, none = "all", "own", "none"
 	want := map[api.Verb][3]string{ // view, submit, operate
-		api.VerbPing: {all, all, all}, api.VerbApps: {all, all, all}, api.VerbApp: {all, all, all}, api.VerbProfiles: {all, all, all},
+		api.VerbPing: {all, all, all}, api.VerbApps: {all, all, all}, api.VerbApp: {all, all, all}, api.VerbWhy: {all, all, all}, api.VerbProfiles: {all, all, all},
 		api.VerbProfile: {all, all, all}, api.VerbNodes: {all, all, all}, api.VerbLogs: {own, own, all},
 		api.VerbRelease: {none, own, all}, api.VerbDeadline: {none, own, all}, api.VerbKill: {none, own, all}, api.VerbExit: {none, own, all},
 		api.VerbCap: {none, none, all}, api.VerbStep: {none, none, all}, api.VerbProfilePut: {none, all, all}, api.VerbProfileRm: {none, all, all},

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Causes are named from these on, at most mostCauses of them.
+const (
+	leastCause units.Seconds = 1
+	leastShare               = 0.01 // Of its time.
+	leastMore                = 1.1
+	mostCauses               = 3
+)
+
+// cause is why an application took longer, and by how much.
+type cause struct {
+	took units.Seconds
+	text string
+}
+
+// causes are what made a slower than planned, the largest first: what is not stages as planned, and what the
+// driver took longer than in the profile.
+func (by spent) causes(a *ledger.App) (said []string) {
+	all := []cause{{by[api.PartQueued], "queued"}, {by[api.PartShort], sayShort(a)}, {by[api.PartMore], sayMore(a)},
+		{by[api.PartRepeated], sayRepeated(a)},
+		{by[api.PartUnexplained], "more in stages than planned, for no reason that is known"}}
+	if a.Profile != nil {
+		gaps, body := units.Seconds(0), &a.Profile.Body
+		for i := range body.Stages {
+			gaps += body.Stages[i].Gap
+		}
+		all = append(all, cause{by[api.PartStarting] - body.Head, "longer to start than in its profile"},
+			cause{by[api.PartBetween] - gaps, "longer between stages than in its profile"},
+			cause{by[api.PartAfter] - body.Tail, "longer after the last stage than in its profile"},
+			cause{by[api.PartExit] - body.Exit, "longer to exit than in its profile"})
+	}
+	time := units.Seconds(0)
+	for _, s := range by {
+		time += s
+	}
+	slices.SortStableFunc(all, func(x, y cause) int { return cmp.Compare(y.took, x.took) })
+	for _, c := range all {
+		if c.took >= max(leastCause, leastShare*time) && len(said) < mostCauses {
+			said = append(said, saySpan(c.took)+" "+c.text)
+		}
+	}
+	return said
+}
+
+// sayShort says who had the cores that a was short of.
+func sayShort(a *ledger.App) string {
+	text := "short of cores"
+	if all := losses(a); len(all) > 0 {
+		text += ", which " + whoHad(all[0].To) + " had"
+	}
+	if i := slices.IndexFunc(a.Tenant.Short, func(s api.AppShortage) bool { return s.GivenUp }); i >= 0 {
+		text += " (given up, since not all on " + a.Tenant.Short[i].Node + " could be in time)"
+	}
+	return text
+}
+
+// whoHad names who had cores that an application asked for.
+func whoHad(id api.AppID) string {
+	if id == "" {
+		return "what is not Pacer's"
+	}
+	return string(id)
+}
+
+// sayRepeated says how many attempts of a's stages repeated earlier ones.
+func sayRepeated(a *ledger.App) string {
+	n := 0
+	for _, s := range a.Order {
+		if s.Key().Attempt > 0 || s.Ready.Repeats != nil {
+			n++
+		}
+	}
+	if n == 1 {
+		return "in a repeated stage attempt"
+	}
+	return fmt.Sprintf("in %d repeated stage attempts", n)
+}
+
+// sayMore says what the first stage of a that had more to do than in its profile had more of.
+func sayMore(a *ledger.App) string {
+	for _, s := range a.Order {
+		if s.Annotation != ledger.Unmatched && !s.Estimated() && s.Done != nil && s.Key().Attempt == 0 {
+			if text := more(s, a.Profile.Graph); text != "" {
+				return "with more work: " + text
+			}
+		}
+	}
+	return "with more work than in its profile"
+}
+
+// more says what s had more of than its profile says, "" of nothing.
+func more(s *ledger.Stage, g *dag.Graph) string {
+	annotation, _ := g.Stage(s.Annotation)
+	read := ratio(float64(s.Done.RecordsRead), float64(annotation.Records))
+	if annotation.Records == int64(annotation.Tasks) {
+		read = ratio(float64(s.Done.BytesRead), float64(annotation.Bytes))
+	}
+	switch used := ratio(float64(s.CPU()), float64(annotation.CoreSeconds)); {
+	case read >= leastMore:
+		return fmt.Sprintf("stage %d read %.1fx its profile", s.Key().Stage, read)
+	case used >= leastMore:
+		return fmt.Sprintf("stage %d used %.1fx the CPU time of its profile", s.Key().Stage, used)
+	}
+	return ""
+}
+
+// ratio is 0 where one of the two is not known.
+func ratio(now, profiled float64) float64 {
+	if now <= 0 || profiled <= 0 {
+		return 0
+	}
+	return now / profiled
+}

@@ -18,16 +18,12 @@ import (
 type round struct {
 	by   Policy
 	view ledger.View
-	// left is what each node has beside what is promised and reserved there.
-	left map[string]units.Cores
+	// left is what each node has beside what is promised and reserved there, unreserved beside what is reserved.
+	left, unreserved map[string]units.Cores
 	// total is what the nodes offer, promised and reserved what of it is.
 	total, promised, reserved units.Cores
 	levers                    []ledger.Lever
 }
-
-// drift is by which part of a node's cores promises and reservations may come to be above them before a reservation
-// ends for that: what a profile promises moves as its application runs.
-const drift = 0.1
 
 // rounding is how far cores may be apart that are the same.
 const rounding = 1e-9
@@ -69,11 +65,11 @@ func (p Policy) Decide(v ledger.View) []ledger.Lever {
 
 // newRound has on each node what it offers beside what those are promised whose deadlines are known.
 func (p Policy) newRound(v ledger.View) *round {
-	r := &round{by: p, view: v, left: make(map[string]units.Cores)}
+	r := &round{by: p, view: v, left: make(map[string]units.Cores), unreserved: make(map[string]units.Cores)}
 	var here []string
 	for _, n := range v.Nodes() {
 		if n.Here() {
-			r.left[n.Node] = n.Offered
+			r.left[n.Node], r.unreserved[n.Node] = n.Offered, n.Offered
 			r.total += n.Offered
 			here = append(here, n.Node)
 		}
@@ -104,7 +100,8 @@ func (p Policy) newRound(v ledger.View) *round {
 	return r
 }
 
-// keep takes the reservations of those that keep them, and says who does not: those that are due first do.
+// keep takes the reservations of those that keep them, and says who does not: those that are due first do. What is
+// promised to others ends none: it moves as they run, and those that are due later catch up.
 func (r *round) keep(has []*ledger.App) (kept []*ledger.App) {
 	slices.SortFunc(has, func(a, b *ledger.App) int {
 		return cmp.Or(cmp.Compare(a.Instant(a.Promise.Deadline), b.Instant(b.Promise.Deadline)),
@@ -112,11 +109,12 @@ func (r *round) keep(has []*ledger.App) (kept []*ledger.App) {
 	})
 	for _, a := range has {
 		cores := a.Reservation.Held()
-		if !r.fits(r.left, a, cores, drift) {
+		if !r.fits(r.unreserved, a, cores) {
 			r.levers = append(r.levers, ledger.Reserved{App: a.ID, Why: fmt.Sprintf(
 				"the %.1f cores that were reserved are not any more: its nodes give less than they gave", float64(cores))})
 			continue
 		}
+		r.take(r.unreserved, a, cores)
 		r.take(r.left, a, cores)
 		r.reserved += cores
 		kept = append(kept, a)
@@ -129,13 +127,11 @@ func (r *round) part(a *ledger.App, node string, cores units.Cores) units.Cores 
 	return cores * r.view.Offered(node) / a.Tenant.Cores
 }
 
-// fits reports whether each node of a has its part of so many cores left, or lacks no more than that part of what it
-// offers.
-func (r *round) fits(left map[string]units.Cores, a *ledger.App, cores units.Cores, lacks float64) bool {
+// fits reports whether each node of a has its part of so many cores left.
+func (r *round) fits(left map[string]units.Cores, a *ledger.App, cores units.Cores) bool {
 	seats := a.Seats()
 	return len(seats) > 0 && !slices.ContainsFunc(seats, func(node string) bool {
-		short := r.part(a, node, cores) - left[node]
-		return !(short <= units.Cores(lacks)*r.view.Offered(node)+rounding)
+		return !(r.part(a, node, cores) <= left[node]+rounding)
 	})
 }
 
@@ -171,7 +167,7 @@ func (r *round) grant(s assign.State) {
 		for _, g := range grants {
 			if a := r.view.App(api.AppID(g.ID)); a != nil && !g.Drop {
 				cores := r.by.unit() * units.Cores(g.Units)
-				if waits[g.ID] = !r.fits(left, a, cores, 0); !waits[g.ID] {
+				if waits[g.ID] = !r.fits(left, a, cores); !waits[g.ID] {
 					r.take(left, a, cores)
 				}
 			}

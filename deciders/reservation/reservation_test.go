@@ -145,6 +145,21 @@ func TestANodeGivesLess(t *testing.T) {
 	}
 }
 
+// A promise that has come since, or grows, ends no reservation, though both together are more than there is for now.
+func TestAPromiseEndsNoReservation(t *testing.T) {
+	c := taught(t, 0.5, "a", "b")
+	a := c.App("app-1", "p", 30, "a", "b")
+	know(c, by(assign.Pythia).Decide(c.View()))
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("known")})
+	known := c.App("app-2", "known", 35, "a", "b")
+	if n := by("").Outlook(c.View()).Least(known); n <= 4 {
+		t.Fatalf("the known one needs %v cores of 8: the test looks for the wrong thing", n)
+	}
+	if levers := by(assign.Pythia).Decide(c.View()); len(levers) > 0 || a.Reservation.Held() != 4 {
+		t.Errorf("%+v: %+v", levers, a.Reservation)
+	}
+}
+
 // Another deadline, and whoever lets it go, end a reservation.
 func TestWhatEndsAReservation(t *testing.T) {
 	c := taught(t, 0.5, "a")

@@ -36,14 +36,23 @@ export const headers = () => (token() ? { Authorization: "Bearer " + token() } :
 export async function request(path, init = {}) {
   let response;
   try {
-    response = await fetch(address(path), { cache: "no-store", credentials: "omit", ...init, headers: { ...headers(), ...init.headers } });
+    response = await fetch(address(path), {
+      cache: "no-store",
+      credentials: "omit",
+      ...init,
+      headers: { ...headers(), ...init.headers },
+    });
   } catch (e) {
     if (e.name === "AbortError") throw e;
     throw new Problem(0, "transient", "The planner does not answer.");
   }
   if (response.ok) return response;
   const told = await response.json().catch(() => ({}));
-  throw new Problem(response.status, told.kind ?? "internal", told.detail ?? `The planner answered ${response.status}.`);
+  throw new Problem(
+    response.status,
+    told.kind ?? "internal",
+    told.detail ?? `The planner answered ${response.status}.`,
+  );
 }
 
 /**

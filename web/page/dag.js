@@ -8,35 +8,59 @@ const MOST = 200;
 /**
  * The stages to draw, by keys that those of the profile to come share with those of the run.
  * @param {object[]} stages of ApplicationDetail, or of a Profile
- * @returns {Array<{key: string, label: string, name: string, state: string, work: number, tasks: number, parents: string[], job: number}>}
+ * @returns {Array<{key: string, label: string, name: string, more: string, state: string, work: number, tasks: number,
+ *   parents: string[], job: number}>}
  */
 export function boxes(stages) {
-  const newest = new Map(), known = new Map();
+  const newest = new Map(),
+    known = new Map();
   for (const s of stages) {
     if (s.state === "gone") continue;
-    const coming = s.state === "coming", key = coming ? `p${s.match?.stage ?? s.stage}` : `r${s.stage}`;
+    const coming = s.state === "coming",
+      key = coming ? `p${s.match?.stage ?? s.stage}` : `r${s.stage}`;
     if (!newest.has(key) || (newest.get(key).attempt ?? 0) <= (s.attempt ?? 0)) newest.set(key, s);
     if (!coming && s.match && s.match.stage >= 0) known.set(s.match.stage, key);
   }
   return [...newest].map(([key, s]) => ({
-    key, name: s.name, state: s.state, tasks: s.tasks, job: s.job ?? 0, work: s.core_seconds ?? 0,
+    key,
+    name: s.name,
+    state: s.state,
+    tasks: s.tasks,
+    job: s.job ?? 0,
+    work: s.core_seconds ?? 0,
     label: s.state === "coming" ? "coming" : `stage ${s.stage}`,
-    more: s.state === "coming" ? [s.start_s > 0 && `planned from ${span(s.start_s)}`, s.cores > 0 && `on ${coresOf(s.cores)}`].filter(Boolean).join(", ") : span(s.duration_s),
-    parents: (s.parents ?? []).map((p) => (s.state === "coming" ? known.get(p) ?? `p${p}` : `r${p}`)).filter((p) => newest.has(p) && p !== key),
+    more:
+      s.state === "coming"
+        ? [s.start_s > 0 && `planned from ${span(s.start_s)}`, s.cores > 0 && `on ${coresOf(s.cores)}`]
+            .filter(Boolean)
+            .join(", ")
+        : span(s.duration_s),
+    parents: (s.parents ?? [])
+      .map((p) => (s.state === "coming" ? (known.get(p) ?? `p${p}`) : `r${p}`))
+      .filter((p) => newest.has(p) && p !== key),
   }));
 }
 
 /** Folds boxes by their job. @param {ReturnType<typeof boxes>} all */
 export function folded(all) {
-  const of = new Map(all.map((b) => [b.key, `j${b.job}`])), jobs = new Map();
+  const of = new Map(all.map((b) => [b.key, `j${b.job}`])),
+    jobs = new Map();
   for (const b of all) {
-    const key = of.get(b.key), j = jobs.get(key) ?? { key, name: "", states: [], work: 0, tasks: 0, n: 0, parents: new Set(), job: b.job };
-    j.n++, (j.work += b.work), (j.tasks += b.tasks), j.states.push(b.state);
+    const key = of.get(b.key),
+      j = jobs.get(key) ?? { key, name: "", states: [], work: 0, tasks: 0, n: 0, parents: new Set(), job: b.job };
+    (j.n++, (j.work += b.work), (j.tasks += b.tasks), j.states.push(b.state));
     for (const p of b.parents) if (of.get(p) !== key) j.parents.add(of.get(p));
     jobs.set(key, j);
   }
   const stateOf = (states) => ["failed", "running", "coming"].find((s) => states.includes(s)) ?? "done";
-  return [...jobs.values()].map((j) => ({ ...j, label: `job ${j.job}`, name: count(j.n, "stage"), state: stateOf(j.states), more: "", parents: [...j.parents] }));
+  return [...jobs.values()].map((j) => ({
+    ...j,
+    label: `job ${j.job}`,
+    name: count(j.n, "stage"),
+    state: stateOf(j.states),
+    more: "",
+    parents: [...j.parents],
+  }));
 }
 
 /** Places boxes by dagre. */
@@ -46,17 +70,31 @@ async function laid(all) {
   graph.setGraph({ rankdir: "LR", nodesep: 12, ranksep: 34, marginx: 4, marginy: 4 });
   graph.setDefaultEdgeLabel(() => ({}));
   const most = Math.max(1, ...all.map((b) => b.work));
-  for (const b of all) graph.setNode(b.key, { ...b, width: 150 + 60 * Math.sqrt(b.work / most), height: 36 + 14 * Math.sqrt(b.work / most) });
+  for (const b of all)
+    graph.setNode(b.key, {
+      ...b,
+      width: 150 + 60 * Math.sqrt(b.work / most),
+      height: 36 + 14 * Math.sqrt(b.work / most),
+    });
   for (const b of all) for (const p of b.parents) graph.setEdge(p, b.key);
   dagre.layout(graph);
   return {
     ...graph.graph(),
     boxes: graph.nodes().map((n) => graph.node(n)),
-    edges: graph.edges().map((e) => graph.edge(e).points.map((p, i) => `${i ? "L" : "M"}${p.x.toFixed(1)} ${p.y.toFixed(1)}`).join("")),
+    edges: graph.edges().map((e) =>
+      graph
+        .edge(e)
+        .points.map((p, i) => `${i ? "L" : "M"}${p.x.toFixed(1)} ${p.y.toFixed(1)}`)
+        .join(""),
+    ),
   };
 }
 
 const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+
+/** What stands below a box's name. */
+const under = (b) =>
+  b.state === "coming" ? b.more || b.label : [b.label, count(b.tasks, "task"), b.more].filter(Boolean).join(" · ");
 
 /** The graph as a section. @param {{stages: object[], title?: string}} props */
 export function Dag({ stages, title = "Stages as a graph" }) {
@@ -72,19 +110,33 @@ export function Dag({ stages, title = "Stages as a graph" }) {
   }, [key]);
   if (!all.length) return null;
   const n = (state) => all.filter((b) => b.state === state).length;
-  const words = ["done", "running", "coming", "failed"].filter((s) => n(s)).map((s) => `${n(s)} ${s}`).join(", ") || count(all.length, "stage");
+  const words =
+    ["done", "running", "coming", "failed"]
+      .filter((s) => n(s))
+      .map((s) => `${n(s)} ${s}`)
+      .join(", ") || count(all.length, "stage");
   return html`<section class="card" aria-label=${title}>
-    <div class="head"><h2>${title}</h2><span class="soft small">${many ? `${all.length} jobs of many stages: ` : ""}${words}; the larger, the more work</span></div>
+    <div class="head"><h2>${title}</h2><span class="soft small">
+      ${many ? `${all.length} jobs of many stages: ` : ""}${words}; the larger, the more work</span></div>
     <div class="dag" tabindex="0" role="group" aria-label=${`${title}: ${words}. The table of stages has the same.`}>
-      ${at && html`<svg width=${at.width} height=${at.height} viewBox=${`0 0 ${at.width} ${at.height}`} aria-hidden="true">
+      ${
+        at &&
+        html`<svg width=${at.width} height=${at.height} viewBox=${`0 0 ${at.width} ${at.height}`} aria-hidden="true">
         ${at.edges.map((d) => html`<path d=${d} />`)}
-        ${at.boxes.map((b) => html`<g key=${b.key} class=${b.state} transform=${`translate(${(b.x - b.width / 2).toFixed(1)} ${(b.y - b.height / 2).toFixed(1)})`}>
+        ${at.boxes.map(
+          (
+            b,
+          ) => html`<g key=${b.key} class=${b.state}
+            transform=${`translate(${(b.x - b.width / 2).toFixed(1)} ${(b.y - b.height / 2).toFixed(1)})`}>
           <title>${`${b.label}: ${b.name}, ${b.state}, ${count(b.tasks, "task")}${b.more ? ", " + b.more : ""}`}</title>
           <rect width=${b.width.toFixed(1)} height=${b.height.toFixed(1)} rx="5" />
           <text x="8" y=${(b.height / 2 - 3).toFixed(1)}>${cut(b.name, Math.floor(b.width / 6.6))}</text>
-          <text class="soft" x="8" y=${(b.height / 2 + 11).toFixed(1)}>${cut(b.state === "coming" ? b.more || b.label : `${b.label} · ${count(b.tasks, "task")}${b.more ? " · " + b.more : ""}`, Math.floor(b.width / 5.6))}</text>
-        </g>`)}
-      </svg>`}
+          <text class="soft" x="8" y=${(b.height / 2 + 11).toFixed(1)}>
+            ${cut(under(b), Math.floor(b.width / 5.6))}</text>
+        </g>`,
+        )}
+      </svg>`
+      }
     </div>
   </section>`;
 }

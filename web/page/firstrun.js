@@ -7,17 +7,21 @@ import { Nodes } from "./nodes.js";
 /** The way to a first application. */
 export function FirstRun() {
   const planner = `${location.hostname}:4222`;
+  const again = `pacer submit --pacer-planner ${planner} --pacer-profile etl --pacer-deadline 10m app.py`;
   return html`<div class="stack">
     <section class="card empty">
       <h1>Nothing has run here yet</h1>
-      <p class="soft">${count(nodes.value.length, "node")} ${nodes.value.length === 1 ? "is" : "are"} ready. Three commands on a machine that reaches this planner show what Pacer does:</p>
+      <p class="soft">
+        ${count(nodes.value.length, "node")} ${nodes.value.length === 1 ? "is" : "are"} ready.
+        Three commands on a machine that reaches this planner show
+        what Pacer does:</p>
       <ol>
         <li>Run an application once as it is. Pacer records its profile.
           <pre tabindex="0">pacer submit --pacer-planner ${planner} --pacer-profile etl app.py</pre></li>
         <li>Ask what a deadline would mean.
           <pre tabindex="0">pacer plan --planner ${planner} --profile etl --deadline 10m</pre></li>
         <li>Run it again, to end just before its deadline on as few cores as that takes.
-          <pre tabindex="0">pacer submit --pacer-planner ${planner} --pacer-profile etl --pacer-deadline 10m app.py</pre></li>
+          <pre tabindex="0">${again}</pre></li>
       </ol>
     </section>
     <${Nodes} all=${nodes.value} release=${state.value?.release} />

@@ -22,7 +22,9 @@ export function span(s) {
 export function watchTime(s) {
   if (s < 0) return "";
   const two = (v) => String(Math.floor(v)).padStart(2, "0");
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
+  return s < 3600
+    ? `${Math.floor(s / 60)}:${two(s % 60)}`
+    : `${Math.floor(s / 3600)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
 }
 
 /** How an end lies beside its deadline: "7 min early", "40 s late". @param {?number} s seconds left at the end */

@@ -29,7 +29,9 @@ const views = signal({ now: Now });
 
 function load(view) {
   if (views.value[view] || !later[view]) return;
-  later[view]().then((v) => (views.value = { ...views.value, [view]: v })).catch(() => location.reload());
+  later[view]()
+    .then((v) => (views.value = { ...views.value, [view]: v }))
+    .catch(() => location.reload());
 }
 
 const titles = { now: "Now", app: "Application", profiles: "Profiles", profile: "Profile", report: "Report" };
@@ -46,9 +48,10 @@ addEventListener("hashchange", () => {
 });
 
 addEventListener("keydown", (e) => {
-  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, select, textarea, dialog")) return;
+  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.closest?.("input, select, textarea, dialog"))
+    return;
   const search = document.querySelector("input[type=search]");
-  if (search) e.preventDefault(), search.focus();
+  if (search) (e.preventDefault(), search.focus());
 });
 
 const THEMES = { "": "Automatic", light: "Light", dark: "Dark" };
@@ -63,22 +66,35 @@ function setTheme(value) {
 document.documentElement.dataset.theme = theme.value;
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => dispatchEvent(new Event("themechange")));
 
+/** A time of day to the second. @param {number} ms */
+const time = (ms) => new Date(ms).toLocaleTimeString("en-GB");
+
 const words = { tried: "connecting", live: "live", lost: "no connection", hidden: "resting", denied: "no session" };
 
 function Bar() {
-  const { view } = place.value, { is, text } = link.value;
-  const tab = (name, href, label, also = []) => html`<a href=${href} aria-current=${view === name || also.includes(view) ? "page" : undefined}>${label}</a>`;
+  const { view } = place.value,
+    { is, text } = link.value;
+  const tab = (name, href, label, also = []) =>
+    html`<a href=${href} aria-current=${view === name || also.includes(view) ? "page" : undefined}>${label}</a>`;
   return html`<header class="bar">
     <a class="brand" href=${to.now()}><img src="./icon.svg" width="20" height="20" alt="" />Pacer</a>
-    <nav aria-label="Views">${tab("now", to.now(), "Now", ["app"])}${tab("profiles", to.profiles(), "Profiles", ["profile"])}${tab("report", to.report(), "Report")}</nav>
+    <nav aria-label="Views">
+      ${tab("now", to.now(), "Now", ["app"])}
+      ${tab("profiles", to.profiles(), "Profiles", ["profile"])}
+      ${tab("report", to.report(), "Report")}</nav>
     <div class="state">
       <span role="status" title=${text}><span class=${"dot " + is} aria-hidden="true"></span> ${words[is]}</span>
-      <time class="wide">${new Date(now.value * 1000).toLocaleTimeString("en-GB")}</time>
+      <time class="wide">${time(now.value * 1000)}</time>
       <select aria-label="Theme" value=${theme.value} onChange=${(e) => setTheme(e.target.value)}>
-        ${Object.entries(THEMES).map(([value, label]) => html`<option value=${value} selected=${value === theme.value}>${label}</option>`)}
+        ${Object.entries(THEMES).map(([value, label]) => html`<option value=${value}
+          selected=${value === theme.value}>${label}</option>`)}
       </select>
-      ${session.value && html`<button type="button" class="plain" title=${`${session.value.user}, ${session.value.role}; planner ${session.value.release}`}
-        onClick=${leave}>Leave</button>`}
+      ${
+        session.value &&
+        html`<button type="button" class="plain"
+          title=${`${session.value.user}, ${session.value.role}; planner ${session.value.release}`}
+        onClick=${leave}>Leave</button>`
+      }
     </div>
   </header>`;
 }
@@ -93,13 +109,19 @@ function View() {
 }
 
 function Page() {
-  const { view, of } = place.value, { is, text } = link.value;
-  useEffect(() => { document.title = [view === "now" ? "" : of || titles[view], "Pacer"].filter(Boolean).join(" · "); }, [view, of]);
+  const { view, of } = place.value,
+    { is, text } = link.value;
+  useEffect(() => {
+    document.title = [view === "now" ? "" : of || titles[view], "Pacer"].filter(Boolean).join(" · ");
+  }, [view, of]);
+  const shown = state.value ? `What is shown is of ${time(Date.parse(state.value.at))}. ` : "";
   if (is === "denied") return html`<${Bar} /><${Gate} />`;
-  return html`<a class="skip" href="#content" onClick=${(e) => (e.preventDefault(), document.getElementById("content")?.focus())}>Skip to content</a>
+  return html`<a class="skip" href="#content"
+    onClick=${(e) => (e.preventDefault(), document.getElementById("content")?.focus())}>Skip to content</a>
     <${Bar} />
     <main id="content" tabindex="-1">
-      ${is === "lost" && html`<${Note} late text=${`${text} What is shown is of ${new Date((state.value ? Date.parse(state.value.at) : Date.now())).toLocaleTimeString("en-GB")}; trying again.`} />`}
+      ${is === "lost" && html`<${Note} late
+        text=${`${text} ${shown}Trying again.`} />`}
       ${state.value || (view !== "now" && session.value) ? html`<${View} />` : html`<p class="soft">Connecting…</p>`}
     </main>`;
 }

@@ -11,12 +11,14 @@ export const to = {
   now: () => "#/",
   app: (id) => "#/app/" + encodeURIComponent(id),
   profiles: () => "#/profiles",
-  profile: (name, owner) => "#/profile/" + encodeURIComponent(name) + (owner ? "?owner=" + encodeURIComponent(owner) : ""),
+  profile: (name, owner) =>
+    "#/profile/" + encodeURIComponent(name) + (owner ? "?owner=" + encodeURIComponent(owner) : ""),
   report: () => "#/report",
 };
 
 /** A message in one calm line. @param {{text: string, late?: boolean}} props */
-export const Note = ({ text, late }) => html`<p class=${"note" + (late ? " late" : "")} role=${late ? "alert" : "status"}>${text}</p>`;
+export const Note = ({ text, late }) =>
+  html`<p class=${"note" + (late ? " late" : "")} role=${late ? "alert" : "status"}>${text}</p>`;
 
 /**
  * Asks for a path again and again while its view is shown, and keeps what it had while an answer is under way.
@@ -46,7 +48,11 @@ export function useAnswer(path, each = 0) {
     look();
     return () => (aborter.abort(), clearTimeout(timer));
   }, [path, each, turn]);
-  return { value: answer.path === path ? answer.value : null, problem: answer.problem, again: () => again((n) => n + 1) };
+  return {
+    value: answer.path === path ? answer.value : null,
+    problem: answer.problem,
+    again: () => again((n) => n + 1),
+  };
 }
 
 /**
@@ -54,13 +60,15 @@ export function useAnswer(path, each = 0) {
  * @param {{label: string, of: Array<[string, string]>, is: string, set: (v: string) => void}} props
  */
 export const Choice = ({ label, of, is, set }) => html`<div class="choice" role="group" aria-label=${label}>
-  ${of.map(([value, text]) => html`<button type="button" aria-pressed=${value === is} onClick=${() => set(value)}>${text}</button>`)}
+  ${of.map(([value, text]) => html`<button type="button" aria-pressed=${value === is} onClick=${() => set(value)}>
+    ${text}</button>`)}
 </div>`;
 
 /**
  * A table that is sorted by the column whose head is pressed.
- * @param {{caption: string, rows: object[], columns: Array<{head: string, of: (row: any) => any, by?: (row: any) => any,
- *   n?: boolean, wide?: boolean}>, empty: string, key?: string, most?: number}} props  by: what a column is sorted by
+ * @param {{caption: string, rows: object[], columns: Array<{head: string, of: (row: any) => any,
+ *   by?: (row: any) => any, n?: boolean, wide?: boolean}>, empty: string, most?: number}} props
+ *   by is what a column is sorted by
  */
 export function Table({ caption, rows, columns, empty, most = 200 }) {
   const [sort, setSort] = useState({ column: -1, down: false });
@@ -70,13 +78,23 @@ export function Table({ caption, rows, columns, empty, most = 200 }) {
   const order = by ? [...rows].sort((a, b) => compare(by(a), by(b)) * (sort.down ? -1 : 1)) : rows;
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table>
     <caption class="hidden">${caption}</caption>
-    <thead><tr>${columns.map((c, i) => html`<th scope="col" class=${c.n ? "n" : ""}
+    <thead><tr>${columns.map(
+      (c, i) => html`<th scope="col" class=${c.n ? "n" : ""}
       aria-sort=${sort.column === i ? (sort.down ? "descending" : "ascending") : undefined}>
-      ${c.by ? html`<button type="button" aria-pressed=${sort.column === i}
-        onClick=${() => setSort({ column: i, down: sort.column === i ? !sort.down : Boolean(c.n) })}>${c.head}</button>` : c.head}</th>`)}</tr></thead>
-    <tbody>${order.slice(0, shown).map((row) => html`<tr>${columns.map((c) => html`<td class=${(c.n ? "n" : "") + (c.wide ? " wide" : "")}>${c.of(row)}</td>`)}</tr>`)}</tbody>
-  </table>${rows.length > shown && html`<p class="pad"><button type="button" onClick=${() => show(shown + 500)}>
-    Show more of ${rows.length.toLocaleString("en-US")}</button></p>`}</div>`;
+      ${
+        c.by
+          ? html`<button type="button" aria-pressed=${sort.column === i}
+        onClick=${() => setSort({ column: i, down: sort.column === i ? !sort.down : Boolean(c.n) })}>${c.head}</button>`
+          : c.head
+      }</th>`,
+    )}</tr></thead>
+    <tbody>${order.slice(0, shown).map((row) => html`<tr>${columns.map((c) => html`<td
+      class=${(c.n ? "n" : "") + (c.wide ? " wide" : "")}>${c.of(row)}</td>`)}</tr>`)}</tbody>
+  </table>${
+    rows.length > shown &&
+    html`<p class="pad"><button type="button" onClick=${() => show(shown + 500)}>
+    Show more of ${rows.length.toLocaleString("en-US")}</button></p>`
+  }</div>`;
 }
 
 /** Compares what may be unknown, which comes first. */
@@ -93,14 +111,16 @@ export function compare(a, b) {
  *   done: (value: ?string) => void}} props done is given the field's text, "" without a field, null for no
  */
 export function Question({ title, text, act, grave, label, hint, done }) {
-  const dialog = useRef(null), field = useRef(null);
+  const dialog = useRef(null),
+    field = useRef(null);
   useEffect(() => dialog.current.showModal(), []);
   const answer = (e) => (e.preventDefault(), done(field.current ? field.current.value : ""));
   return html`<dialog ref=${dialog} aria-labelledby="question" onCancel=${(e) => (e.preventDefault(), done(null))}>
     <form onSubmit=${answer}>
       <h2 id="question">${title}</h2>
       <p>${text}</p>
-      ${label && html`<label>${label} <input ref=${field} name="value" placeholder=${hint} autocomplete="off" required /></label>`}
+      ${label && html`<label>${label} <input ref=${field} name="value" placeholder=${hint}
+        autocomplete="off" required /></label>`}
       <div class="acts">
         <button type="button" onClick=${() => done(null)}>Leave it</button>
         <button type="submit" class=${grave ? "grave" : "first"}>${act}</button>

@@ -21,8 +21,10 @@ const LIST = [
 export function Profiles() {
   const { value, problem } = useAnswer("profiles", 30);
   if (!value) return problem ? html`<${Note} late text=${problem.message} />` : html`<p class="soft">Asking…</p>`;
-  return html`<section class="card"><div class="head"><h1>Profiles</h1><span class="soft">${count(value.profiles.length, "profile")} of earlier runs</span></div>
-    <${Table} caption="Profiles" rows=${value.profiles} columns=${LIST} empty="No application has left a profile yet: the first run of one does." /></section>`;
+  return html`<section class="card"><div class="head"><h1>Profiles</h1><span class="soft">
+    ${count(value.profiles.length, "profile")} of earlier runs</span></div>
+    <${Table} caption="Profiles" rows=${value.profiles} columns=${LIST}
+      empty="No application has left a profile yet: the first run of one does." /></section>`;
 }
 
 const STAGES = [
@@ -45,28 +47,44 @@ const RUNS = [
 ];
 
 /** The deadlines of a curve, from too short to plenty. @param {number} earliest seconds */
-export const curveOf = (earliest) => Array.from({ length: 48 }, (_, i) => Math.max(1, Math.round(earliest * 0.7 * Math.pow(10, i / 47))));
+export const curveOf = (earliest) =>
+  Array.from({ length: 48 }, (_, i) => Math.max(1, Math.round(earliest * 0.7 * Math.pow(10, i / 47))));
 
 /** Lengths of time that an axis names. */
 const NICE = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800];
 
-/** What a deadline would mean: a curve of deadline against cores, a slider, the verdict. @param {{name: string, duration: number}} props */
+/**
+ * What a deadline would mean: a curve of deadline against cores, a slider, the verdict.
+ * @param {{name: string, duration: number}} props
+ */
 function WhatIf({ name, duration }) {
-  const [deadline, setDeadline] = useState(Math.round(duration * 1.5)), [curve, setCurve] = useState(null), [answer, setAnswer] = useState(null);
-  const [problem, setProblem] = useState(""), [empty, setEmpty] = useState(false);
-  const place = useRef(null), plot = useRef(null), at = useRef(deadline), range = curveOf(duration);
+  const [deadline, setDeadline] = useState(Math.round(duration * 1.5)),
+    [curve, setCurve] = useState(null),
+    [answer, setAnswer] = useState(null);
+  const [problem, setProblem] = useState(""),
+    [empty, setEmpty] = useState(false);
+  const place = useRef(null),
+    plot = useRef(null),
+    at = useRef(deadline),
+    range = curveOf(duration);
   at.current = deadline;
 
   useEffect(() => {
     const aborter = new AbortController();
     ask("plan", { body: { profile: name, deadlines_s: curveOf(duration), empty }, signal: aborter.signal })
-      .then(({ plans }) => (setCurve(plans), setProblem(""))).catch((e) => aborter.signal.aborted || setProblem(e.message));
+      .then(({ plans }) => (setCurve(plans), setProblem("")))
+      .catch((e) => aborter.signal.aborted || setProblem(e.message));
     return () => aborter.abort();
   }, [name, duration, empty]);
   useEffect(() => {
     const aborter = new AbortController();
-    const timer = setTimeout(() => ask("plan", { body: { profile: name, deadlines_s: [deadline], empty }, signal: aborter.signal })
-      .then(({ plans }) => (setAnswer(plans[0]), setProblem(""))).catch((e) => aborter.signal.aborted || setProblem(e.message)), 150);
+    const timer = setTimeout(
+      () =>
+        ask("plan", { body: { profile: name, deadlines_s: [deadline], empty }, signal: aborter.signal })
+          .then(({ plans }) => (setAnswer(plans[0]), setProblem("")))
+          .catch((e) => aborter.signal.aborted || setProblem(e.message)),
+      150,
+    );
     return () => (clearTimeout(timer), aborter.abort());
   }, [name, deadline, empty]);
 
@@ -76,35 +94,82 @@ function WhatIf({ name, duration }) {
     const box = place.current; // It is still there when what is drawn on it goes.
     const draw = () => {
       plot.current?.destroy();
-      const axis = { stroke: colour("--soft"), grid: { stroke: colour("--faint"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
-      plot.current = new uPlot({
-        width: box.clientWidth, height: 200, padding: [8, 10, 0, 0], legend: { show: false }, cursor: { show: false },
-        scales: { x: { time: false, distr: 3, range: () => [range[0], range[47]] }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
-        axes: [{ ...axis, size: 24, splits: () => NICE.filter((s) => s >= range[0] && s <= range[47]), values: (_, xs) => xs.map(span) }, { ...axis, size: 40 }],
-        series: [{}, { stroke: colour("--accent"), width: 2, fill: colour("--faint"), points: { show: false } }],
-        hooks: { draw: [(u) => {
-          const x = u.valToPos(at.current, "x", true), { ctx, bbox } = u;
-          ctx.save(), ctx.setLineDash([]), (ctx.strokeStyle = colour("--now")), (ctx.lineWidth = devicePixelRatio);
-          ctx.beginPath(), ctx.moveTo(x, bbox.top), ctx.lineTo(x, bbox.top + bbox.height), ctx.stroke(), ctx.restore();
-        }] },
-      }, [curve.map((p) => p.deadline_s), curve.map((p) => (fits(p) ? p.cores : null))], box);
+      const axis = {
+        stroke: colour("--soft"),
+        grid: { stroke: colour("--faint"), width: 1 },
+        ticks: { show: false },
+        font: "12px system-ui, sans-serif",
+      };
+      plot.current = new uPlot(
+        {
+          width: box.clientWidth,
+          height: 200,
+          padding: [8, 10, 0, 0],
+          legend: { show: false },
+          cursor: { show: false },
+          scales: {
+            x: { time: false, distr: 3, range: () => [range[0], range[47]] },
+            y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+          },
+          axes: [
+            {
+              ...axis,
+              size: 24,
+              splits: () => NICE.filter((s) => s >= range[0] && s <= range[47]),
+              values: (_, xs) => xs.map(span),
+            },
+            { ...axis, size: 40 },
+          ],
+          series: [{}, { stroke: colour("--accent"), width: 2, fill: colour("--faint"), points: { show: false } }],
+          hooks: {
+            draw: [
+              (u) => {
+                const x = u.valToPos(at.current, "x", true),
+                  { ctx, bbox } = u;
+                (ctx.save(),
+                  ctx.setLineDash([]),
+                  (ctx.strokeStyle = colour("--now")),
+                  (ctx.lineWidth = devicePixelRatio));
+                (ctx.beginPath(),
+                  ctx.moveTo(x, bbox.top),
+                  ctx.lineTo(x, bbox.top + bbox.height),
+                  ctx.stroke(),
+                  ctx.restore());
+              },
+            ],
+          },
+        },
+        [curve.map((p) => p.deadline_s), curve.map((p) => (fits(p) ? p.cores : null))],
+        box,
+      );
     };
     const resize = new ResizeObserver(() => plot.current?.setSize({ width: box.clientWidth, height: 200 }));
-    draw(), resize.observe(box), addEventListener("themechange", draw);
-    return () => (resize.disconnect(), removeEventListener("themechange", draw), plot.current?.destroy(), (plot.current = null));
+    (draw(), resize.observe(box), addEventListener("themechange", draw));
+    return () => (
+      resize.disconnect(),
+      removeEventListener("themechange", draw),
+      plot.current?.destroy(),
+      (plot.current = null)
+    );
   }, [curve]);
   useEffect(() => plot.current?.redraw(false), [deadline]);
 
   const tone = { feasible: "ok", tight: "tight", infeasible: "late" }[answer?.verdict] ?? "";
-  const scale = (v) => Math.round(1000 * Math.log(v / range[0]) / Math.log(range[47] / range[0]));
+  const unscaled = (v) => Math.round(range[0] * Math.pow(range[47] / range[0], v / 1000));
+  const scale = (v) => Math.round((1000 * Math.log(v / range[0])) / Math.log(range[47] / range[0]));
   return html`<section class="card" aria-label="What a deadline would mean">
     <div class="head"><h2>What a deadline would mean</h2>
-      <label class="end small"><input type="checkbox" checked=${empty} onChange=${(e) => setEmpty(e.target.checked)} /> as if nothing else ran</label></div>
+      <label class="end small"><input type="checkbox" checked=${empty}
+        onChange=${(e) => setEmpty(e.target.checked)} /> as if nothing else ran</label></div>
     <div class="pad stack">
-      <div ref=${place} class="curve" role="img" aria-label="Cores that a deadline needs; longer deadlines need fewer"></div>
-      <input type="range" min="0" max="1000" value=${scale(deadline)} class="deadline" aria-label="Deadline" aria-valuetext=${span(deadline)}
-        onInput=${(e) => setDeadline(Math.round(range[0] * Math.pow(range[47] / range[0], Number(e.target.value) / 1000)))} />
-      <p aria-live="polite"><strong>${span(deadline)}</strong>: ${answer ? html`<span class=${tone}>${answer.verdict}</span>${answer.cores > 0 ? ` on ${coresOf(answer.cores)}` : ""}. <span class="soft">${upper(answer.reason)}</span>` : "…"}</p>
+      <div ref=${place} class="curve" role="img"
+        aria-label="Cores that a deadline needs; longer deadlines need fewer"></div>
+      <input type="range" min="0" max="1000" value=${scale(deadline)} class="deadline" aria-label="Deadline"
+        aria-valuetext=${span(deadline)}
+        onInput=${(e) => setDeadline(unscaled(Number(e.target.value)))} />
+      <p aria-live="polite"><strong>${span(deadline)}</strong>: ${answer ? html`<span class=${tone}>${answer.verdict}
+        </span>${answer.cores > 0 ? ` on ${coresOf(answer.cores)}` : ""}. <span class="soft">${upper(answer.reason)}
+          </span>` : "…"}</p>
       ${problem && html`<${Note} late text=${problem} />`}
     </div>
   </section>`;
@@ -112,21 +177,35 @@ function WhatIf({ name, duration }) {
 
 /** The view of one profile. @param {{of: string, query: URLSearchParams}} props its name, and its owner */
 export function ProfileView({ of, query }) {
-  const { value: p, problem } = useAnswer(withQuery("profiles/" + encodeURIComponent(of), { owner: query.get("owner") }));
+  const { value: p, problem } = useAnswer(
+    withQuery("profiles/" + encodeURIComponent(of), { owner: query.get("owner") }),
+  );
   const runs = useAnswer(withQuery("applications", { profile: of, limit: 50 }), 10);
   if (!p) return problem ? html`<${Note} late text=${problem.message} />` : html`<p class="soft">Asking…</p>`;
   const all = [p, ...(p.variants ?? [])];
   return html`<div class="stack">
     <section class="card pad stack"><h1>${p.name}</h1>
-      <dl class="facts">${[["Runs", p.runs], ["Whose", p.shared || !p.owner ? "everybody’s" : p.owner], ["Takes", `${span(p.duration_s)} at ${coresOf(p.cores)}`],
-        ["Work", `${coreHours(p.stages.reduce((sum, s) => sum + s.core_seconds, 0))} core-hours`], ["Variants", all.length]].map(([term, value]) =>
-        html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl></section>
+      <dl class="facts">${[
+        ["Runs", p.runs],
+        ["Whose", p.shared || !p.owner ? "everybody’s" : p.owner],
+        ["Takes", `${span(p.duration_s)} at ${coresOf(p.cores)}`],
+        ["Work", `${coreHours(p.stages.reduce((sum, s) => sum + s.core_seconds, 0))} core-hours`],
+        ["Variants", all.length],
+      ].map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl></section>
     <${WhatIf} name=${p.name} duration=${p.duration_s} />
-    ${all.map((v, i) => html`<${Dag} stages=${v.stages.map((s) => ({ ...s, stage: s.id, state: "known" }))} title=${all.length > 1 ? `Variant ${i + 1} as a graph` : "Stages as a graph"} />
-      <section class="card" aria-label="Stages"><div class="head"><h2>${all.length > 1 ? `Stages of variant ${i + 1}` : "Stages"}</h2></div>
-        <${Table} caption="Stages" rows=${v.stages} columns=${STAGES} empty="" most=${100} /></section>`)}
+    ${all.map(
+      (
+        v,
+        i,
+      ) => html`<${Dag} stages=${v.stages.map((s) => ({ ...s, stage: s.id, state: "known" }))}
+        title=${all.length > 1 ? `Variant ${i + 1} as a graph` : "Stages as a graph"} />
+      <section class="card" aria-label="Stages"><div class="head"><h2>
+        ${all.length > 1 ? `Stages of variant ${i + 1}` : "Stages"}</h2></div>
+        <${Table} caption="Stages" rows=${v.stages} columns=${STAGES} empty="" most=${100} /></section>`,
+    )}
     <section class="card" aria-label="Runs"><div class="head"><h2>Runs</h2></div>
       ${runs.problem && html`<${Note} late text=${runs.problem.message} />`}
-      <${Table} caption="Runs" rows=${runs.value?.applications ?? []} columns=${RUNS} empty="The planner keeps no run of it in detail." /></section>
+      <${Table} caption="Runs" rows=${runs.value?.applications ?? []} columns=${RUNS}
+        empty="The planner keeps no run of it in detail." /></section>
   </div>`;
 }

@@ -1,4 +1,5 @@
-// A row per application on the time axis: from its submission to now, lighter to the expected end, a flag at its deadline.
+// A row per application on the time axis: from its submission to now, lighter to the expected end, a flag
+// at its deadline.
 import { clock, coresOf, margin, sentence } from "./format.js";
 import { html, to } from "./parts.js";
 import { early, moments, now, over } from "./state.js";
@@ -7,17 +8,25 @@ import { slotOf, usedNow } from "./cores.js";
 /** @typedef {{from: number, to: number, now: number}} Axis  Unix seconds */
 
 /** The choices of how far back the axis goes; "" looks at what runs. */
-export const RANGES = [["", "Auto"], ["900", "15 min"], ["3600", "1 h"], ["21600", "6 h"], ["86400", "24 h"]];
+export const RANGES = [
+  ["", "Auto"],
+  ["900", "15 min"],
+  ["3600", "1 h"],
+  ["21600", "6 h"],
+  ["86400", "24 h"],
+];
 
 /**
  * The axis for a choice: with "" from the first submission of what has not ended to the last deadline or expected end,
  * as far as that leaves now in the middle half.
- * @param {string} range @param {number} now @param {Array<{from: ?number, deadline: ?number, predicted: ?number, start: ?number}>} live
+ * @param {string} range @param {number} now
+ * @param {Array<{from: ?number, deadline: ?number, predicted: ?number, start: ?number}>} live
  * @returns {Axis}
  */
 export function axisOf(range, now, live) {
   if (range) return { from: now - Number(range), to: now + Number(range) / 2, now };
-  let back = 300, ahead = 0;
+  let back = 300,
+    ahead = 0;
   for (const m of live) {
     if (m.from !== null) back = Math.max(back, (now - m.from) * 1.06);
     ahead = Math.max(ahead, (m.deadline ?? 0) - now, (m.predicted ?? 0) - now, (m.start ?? 0) - now);
@@ -35,7 +44,14 @@ export function reach(axis, from, to) {
   return { left: left.toFixed(2) + "%", width: Math.max(0, placeOf(axis, to) - left).toFixed(2) + "%" };
 }
 
-const STATES = { finished: "ended", failed: "failed", unknown: "ended", refused: "refused", queued: "waits", ending: "ending" };
+const STATES = {
+  finished: "ended",
+  failed: "failed",
+  unknown: "ended",
+  refused: "refused",
+  queued: "waits",
+  ending: "ending",
+};
 
 /** The bar of an application. @param {{a: object, axis: Axis}} props */
 export function Track({ a, axis }) {
@@ -44,39 +60,59 @@ export function Track({ a, axis }) {
   const end = m.end ?? axis.now;
   const flag = m.deadline !== null && m.deadline >= axis.from && m.deadline <= axis.to;
   return html`<div class="track" aria-hidden="true">
-    ${a.state === "queued"
-      ? html`<div class="waits" style=${reach(axis, m.from, axis.now)}></div>
-        ${m.start !== null && m.start > axis.now && html`<div class="waits to-come" style=${reach(axis, axis.now, m.start)}></div>`}
-        ${m.start !== null && m.predicted !== null && html`<div class="next" style=${reach(axis, m.start, m.predicted)}></div>`}`
-      : html`<div class=${over(a) ? "past over" : "past"} style=${reach(axis, m.from, end)}></div>
-        ${m.predicted !== null && m.predicted > axis.now && html`<div class="next" style=${reach(axis, axis.now, m.predicted)}></div>`}`}
+    ${
+      a.state === "queued"
+        ? html`<div class="waits" style=${reach(axis, m.from, axis.now)}></div>
+        ${m.start !== null && m.start > axis.now && html`<div class="waits to-come"
+          style=${reach(axis, axis.now, m.start)}></div>`}
+        ${m.start !== null && m.predicted !== null && html`<div class="next"
+          style=${reach(axis, m.start, m.predicted)}></div>`}`
+        : html`<div class=${over(a) ? "past over" : "past"} style=${reach(axis, m.from, end)}></div>
+        ${m.predicted !== null && m.predicted > axis.now && html`<div class="next"
+          style=${reach(axis, axis.now, m.predicted)}></div>`}`
+    }
     ${flag && html`<div class="flag" style=${{ left: placeOf(axis, m.deadline).toFixed(2) + "%" }}></div>`}
   </div>`;
 }
 
 /** What is told at the right of a row: when it ends, and how that lies beside its deadline. */
 function ends(a, m) {
-  if (a.state === "queued") return [m.start ? "starts " + clock(m.start, now.value) : "waits", a.queue ? `${a.queue.place} of ${a.queue.of}` : ""];
+  if (a.state === "queued")
+    return [
+      m.start ? "starts " + clock(m.start, now.value) : "waits",
+      a.queue ? `${a.queue.place} of ${a.queue.of}` : "",
+    ];
   if (over(a)) return [`${STATES[a.state]} ${clock(m.end, now.value)}`, margin(early(a))];
   if (m.predicted !== null) return ["ends " + clock(m.predicted, now.value), margin(early(a)) || "no deadline"];
-  return [m.from === null ? "runs" : `since ${clock(m.from, now.value)}`, m.deadline ? "due " + clock(m.deadline, now.value) : "no deadline"];
+  return [
+    m.from === null ? "runs" : `since ${clock(m.from, now.value)}`,
+    m.deadline ? "due " + clock(m.deadline, now.value) : "no deadline",
+  ];
 }
 
 /** One application. @param {{a: object, axis: Axis}} props */
 export function Row({ a, axis }) {
-  const m = moments(a), [when, beside] = ends(a, m), slot = over(a) ? null : slotOf(a.id), used = over(a) ? null : usedNow(a.id);
-  const tone = a.risk === "late" || a.risk === "tight" ? a.risk : a.risk === "ok" ? "ok" : a.state === "failed" ? "late" : "";
+  const m = moments(a),
+    [when, beside] = ends(a, m),
+    slot = over(a) ? null : slotOf(a.id),
+    used = over(a) ? null : usedNow(a.id);
+  const is = used !== null ? coresOf(used) : a.state === "queued" ? "waits" : over(a) ? a.state : "";
+  const tone =
+    a.risk === "late" || a.risk === "tight" ? a.risk : a.risk === "ok" ? "ok" : a.state === "failed" ? "late" : "";
   return html`<li class=${`row axis ${tone}${over(a) ? " over" : ""}`}>
     <div class="who">
-      <div class="name"><span class=${"swatch" + (slot === null ? "" : " s" + slot)} hidden=${slot === null} aria-hidden="true"></span>
+      <div class="name"><span class=${"swatch" + (slot === null ? "" : " s" + slot)} hidden=${slot === null}
+        aria-hidden="true"></span>
         <a href=${to.app(a.id)} title=${`${a.name}, ${a.id}`}>${a.name}</a></div>
-      <div class="soft small cut">${a.user || "nobody’s"}${used !== null ? ` · ${coresOf(used)}` : a.state === "queued" ? " · waits" : over(a) ? ` · ${a.state}` : ""}</div>
+      <div class="soft small cut">
+        ${[a.user || "nobody’s", is].filter(Boolean).join(" · ")}</div>
     </div>
     <div class="what">
       <${Track} a=${a} axis=${axis} />
       <p class="sentence cut" title=${sentence(a)}>${sentence(a)}</p>
     </div>
-    <div class="ends"><strong>${when}</strong><span class=${tone === "" || a.state === "queued" ? "soft" : tone}>${beside}</span></div>
+    <div class="ends"><strong>${when}</strong><span class=${tone === "" || a.state === "queued" ? "soft" : tone}>
+      ${beside}</span></div>
   </li>`;
 }
 

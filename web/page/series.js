@@ -11,24 +11,35 @@ const progressOf = (stages) => uPlot.join(stages.map((s) => [s.at_s, s.set_point
 /** The cores of all stages together at each second, for uPlot. @param {object[]} stages of Samples */
 export function coresOver(stages) {
   const at = new Map();
-  stages.forEach((s, k) => s.at_s.forEach((t, i) => {
-    const second = Math.floor(t), row = at.get(second) ?? new Map();
-    row.set(k, [s.request_cores?.[i] ?? null, s.grant_cores[i], s.used_cores[i]]); // The last one of a second counts.
-    at.set(second, row);
-  }));
+  stages.forEach((s, k) =>
+    s.at_s.forEach((t, i) => {
+      const second = Math.floor(t),
+        row = at.get(second) ?? new Map();
+      row.set(k, [s.request_cores?.[i] ?? null, s.grant_cores[i], s.used_cores[i]]); // The last one of a second counts.
+      at.set(second, row);
+    }),
+  );
   const seen = [...at.keys()].sort((a, b) => a - b);
   // Where no stage has shown anything for a while the lines are cut.
   const xs = seen.flatMap((x, i) => (i + 1 < seen.length && seen[i + 1] - x > 5 ? [x, x + 1] : [x]));
-  const sum = (of) => xs.map((x) => [...(at.get(x)?.values() ?? [])].reduce((all, row) => (row[of] === null ? all : (all ?? 0) + row[of]), null));
+  const sum = (of) =>
+    xs.map((x) =>
+      [...(at.get(x)?.values() ?? [])].reduce((all, row) => (row[of] === null ? all : (all ?? 0) + row[of]), null),
+    );
   return [xs, sum(0), sum(1), sum(2)];
 }
 
 /** What two plots have in common: the axis, which both zoom, and the cursor. */
 function common(size, group, legend) {
-  const soft = colour("--soft"), grid = { stroke: colour("--faint"), width: 1 }, font = "12px system-ui, sans-serif";
+  const soft = colour("--soft"),
+    grid = { stroke: colour("--faint"), width: 1 },
+    font = "12px system-ui, sans-serif";
   const axis = (more) => ({ stroke: soft, grid, ticks: { show: false }, font, ...more });
   return {
-    ...size, padding: [8, 8, 0, 0], legend: { show: legend, live: true }, cursor: { sync: { key: group.key }, drag: { x: true, y: false }, points: { size: 5 } },
+    ...size,
+    padding: [8, 8, 0, 0],
+    legend: { show: legend, live: true },
+    cursor: { sync: { key: group.key }, drag: { x: true, y: false }, points: { size: 5 } },
     axes: [axis({ size: 24, space: 70, values: (_, at) => at.map(watchTime) }), axis({ size: 48 })],
     hooks: { setScale: [(u, name) => name === "x" && group.zoom(u)] },
   };
@@ -36,7 +47,9 @@ function common(size, group, legend) {
 
 /** @param {{samples: object, stages: object[], a: object}} props */
 export function Series({ samples, stages, a }) {
-  const top = useRef(null), low = useRef(null), plots = useRef([]);
+  const top = useRef(null),
+    low = useRef(null),
+    plots = useRef([]);
   const [chosen, choose] = useState("all");
   const names = new Map(stages.map((s) => [`${s.stage}.${s.attempt}`, s.name]));
   const idOf = (s) => `${s.stage}.${s.attempt}`;
@@ -45,34 +58,65 @@ export function Series({ samples, stages, a }) {
 
   useEffect(() => {
     let zooming = false;
-    const group = { key: "stages-" + a.id, zoom(u) {
-      if (zooming || !plots.current.includes(u)) return;
-      zooming = true;
-      for (const other of plots.current) if (other !== u) other.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
-      zooming = false;
-    } };
-    const box = top.current, under = low.current; // They are still there when what is drawn on them goes.
+    const group = {
+      key: "stages-" + a.id,
+      zoom(u) {
+        if (zooming || !plots.current.includes(u)) return;
+        zooming = true;
+        for (const other of plots.current)
+          if (other !== u) other.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
+        zooming = false;
+      },
+    };
+    const box = top.current,
+      under = low.current; // They are still there when what is drawn on them goes.
     const draw = () => {
       for (const p of plots.current) p.destroy();
-      const width = box.clientWidth, line = (label, ink, more) => ({ label, stroke: colour(ink), width: 1.5, points: { show: false }, ...more });
-      const of = (s) => `${s.stage} ${names.get(idOf(s)) ?? ""}`.slice(0, 26), part = (_, v) => (v === null ? "–" : percent(v)), amount = (_, v) => cores(v);
+      const width = box.clientWidth,
+        line = (label, ink, more) => ({ label, stroke: colour(ink), width: 1.5, points: { show: false }, ...more });
+      const of = (s) => `${s.stage} ${names.get(idOf(s)) ?? ""}`.slice(0, 26),
+        part = (_, v) => (v === null ? "–" : percent(v)),
+        amount = (_, v) => cores(v);
       plots.current = [
-        new uPlot({ ...common({ width, height: 190 }, group, true), scales: { x: { time: false }, y: { range: [0, 1.02] } },
-          series: [{ label: "after", value: (_, v) => (v === null ? "–" : span(v)) }, ...picked.flatMap((s, i) => [
-            line("set point", "--c" + (i % 8), { dash: [4, 4], value: part, spanGaps: true }), line(of(s), "--c" + (i % 8), { width: 2, value: part, spanGaps: true })])] },
-        progressOf(picked), box),
-        new uPlot({ ...common({ width, height: 170 }, group, true), scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(0.5, most * 1.1)] } },
-          series: [{ label: "after", value: (_, v) => (v === null ? "–" : span(v)) }, line("requested", "--c1", { dash: [4, 4], value: amount }),
-            line("granted", "--soft", { value: amount }), line("used", "--c0", { width: 2, fill: colour("--faint"), value: amount })] },
-        coresOver(picked), under),
+        new uPlot(
+          {
+            ...common({ width, height: 190 }, group, true),
+            scales: { x: { time: false }, y: { range: [0, 1.02] } },
+            series: [
+              { label: "after", value: (_, v) => (v === null ? "–" : span(v)) },
+              ...picked.flatMap((s, i) => [
+                line("set point", "--c" + (i % 8), { dash: [4, 4], value: part, spanGaps: true }),
+                line(of(s), "--c" + (i % 8), { width: 2, value: part, spanGaps: true }),
+              ]),
+            ],
+          },
+          progressOf(picked),
+          box,
+        ),
+        new uPlot(
+          {
+            ...common({ width, height: 170 }, group, true),
+            scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(0.5, most * 1.1)] } },
+            series: [
+              { label: "after", value: (_, v) => (v === null ? "–" : span(v)) },
+              line("requested", "--c1", { dash: [4, 4], value: amount }),
+              line("granted", "--soft", { value: amount }),
+              line("used", "--c0", { width: 2, fill: colour("--faint"), value: amount }),
+            ],
+          },
+          coresOver(picked),
+          under,
+        ),
       ];
     };
-    const resize = new ResizeObserver(() => plots.current.forEach((p) => p.setSize({ width: box.clientWidth, height: p.height })));
+    const resize = new ResizeObserver(() =>
+      plots.current.forEach((p) => p.setSize({ width: box.clientWidth, height: p.height })),
+    );
     draw();
     resize.observe(box);
     addEventListener("themechange", draw);
     return () => {
-      resize.disconnect(), removeEventListener("themechange", draw);
+      (resize.disconnect(), removeEventListener("themechange", draw));
       for (const p of plots.current) p.destroy();
       plots.current = [];
     };
@@ -81,17 +125,26 @@ export function Series({ samples, stages, a }) {
   useEffect(() => {
     const [progress, used] = plots.current;
     if (!progress) return;
-    const whole = progress.data[0]?.length === 0 || (progress.scales.x.min <= progress.data[0][0] && progress.scales.x.max >= progress.data[0][progress.data[0].length - 1]);
-    progress.setData(progressOf(picked), whole), used.setData(coresOver(picked), whole);
+    const whole =
+      progress.data[0]?.length === 0 ||
+      (progress.scales.x.min <= progress.data[0][0] &&
+        progress.scales.x.max >= progress.data[0][progress.data[0].length - 1]);
+    (progress.setData(progressOf(picked), whole), used.setData(coresOver(picked), whole));
   }, [samples]);
 
   return html`<section class="card" aria-label="Stages over time">
     <div class="head"><h2>Stages over time</h2><span class="soft small">Drag to zoom, press twice to see all</span>
       <select class="end" aria-label="Stage" value=${chosen} onChange=${(e) => choose(e.target.value)}>
-        <option value="all" selected=${chosen === "all"}>${samples.stages.length > SHOWN ? `The last ${SHOWN} stages` : "All stages"}</option>
-        ${samples.stages.map((s) => html`<option value=${idOf(s)} selected=${idOf(s) === chosen}>${`${s.stage} ${names.get(idOf(s)) ?? ""}`.slice(0, 60)}</option>`)}
+        <option value="all" selected=${chosen === "all"}>
+          ${samples.stages.length > SHOWN ? `The last ${SHOWN} stages` : "All stages"}</option>
+        ${samples.stages.map((s) => html`<option value=${idOf(s)} selected=${idOf(s) === chosen}>
+          ${`${s.stage} ${names.get(idOf(s)) ?? ""}`.slice(0, 60)}</option>`)}
       </select></div>
-    <div class="series"><h3 class="small soft">Set point (dashed) and progress, over the time since it was submitted</h3><div ref=${top} role="img" aria-label="Set point and progress of stages over time; the table of stages has how each ended"></div>
-      <h3 class="small soft">Cores requested, granted and used</h3><div ref=${low} role="img" aria-label="Cores of stages over time"></div></div>
+    <div class="series"><h3
+      class="small soft">Set point (dashed) and progress, over the time since it was submitted</h3><div ref=${top}
+        role="img" aria-label="Set point and progress of stages over time; the table of stages has how each ended">
+          </div>
+      <h3 class="small soft">Cores requested, granted and used</h3><div ref=${low} role="img"
+        aria-label="Cores of stages over time"></div></div>
   </section>`;
 }

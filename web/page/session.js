@@ -62,10 +62,11 @@ export function Gate() {
   };
   return html`<main class="gate card" id="content" tabindex="-1">
     <h1>Open a session</h1>
-    <p>Run <code>pacer web</code> where you run <code>pacer</code>, and open the link that it prints, or paste the link or its code here.
-      A code works once, for two minutes.</p>
+    <p>Run <code>pacer web</code> where you run <code>pacer</code>, and open the link that it prints, or paste
+      the link or its code here. A code works once, for two minutes.</p>
     <form onSubmit=${submit}><input name="code" aria-label="Link or code" autocomplete="off" required autofocus />
       <button class="first">Open</button></form>
-    ${(problem.value || link.value.text) && !state.value && html`<${Note} late text=${problem.value || link.value.text} />`}
+    ${(problem.value || link.value.text) && !state.value && html`<${Note} late
+      text=${problem.value || link.value.text} />`}
   </main>`;
 }

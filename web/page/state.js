@@ -37,13 +37,14 @@ export function moments(a) {
     deadline: at(a.deadline_s),
     start: a.queue ? at(a.queue.start_s) : null,
     predicted: over(a) ? null : at(a.predicted_finish_s),
-    end: over(a) ? at(a.duration_s) ?? from : null,
+    end: over(a) ? (at(a.duration_s) ?? from) : null,
   };
 }
 
-/** How many seconds before its deadline an application ends, or has ended; null where that is unknown. @param {Application} a */
+/** How long before its deadline an application ends or has ended; null where that is unknown. @param {Application} a */
 export function early(a) {
-  const m = moments(a), end = m.end ?? m.predicted;
+  const m = moments(a),
+    end = m.end ?? m.predicted;
   return m.deadline === null || end === null || (over(a) && a.state !== "finished") ? null : m.deadline - end;
 }
 
@@ -51,13 +52,19 @@ export function early(a) {
 export const applications = computed(() => (state.value ? Object.values(state.value.applications ?? {}) : []));
 /** Those that wait, in their order. */
 export const waiting = computed(() =>
-  applications.value.filter((a) => a.state === "queued").sort((a, b) => (a.queue?.place ?? 0) - (b.queue?.place ?? 0)));
+  applications.value.filter((a) => a.state === "queued").sort((a, b) => (a.queue?.place ?? 0) - (b.queue?.place ?? 0)),
+);
 /** Those that run. */
 export const running = computed(() => applications.value.filter((a) => !over(a) && a.state !== "queued"));
 /** Those that have ended, the last one first. */
-export const ended = computed(() => applications.value.filter(over).sort((a, b) => (moments(b).end ?? 0) - (moments(a).end ?? 0)));
+export const ended = computed(() =>
+  applications.value.filter(over).sort((a, b) => (moments(b).end ?? 0) - (moments(a).end ?? 0)),
+);
 export const nodes = computed(() =>
-  state.value ? Object.values(state.value.nodes ?? {}).sort((a, b) => a.node.localeCompare(b.node, "en", { numeric: true })) : []);
+  state.value
+    ? Object.values(state.value.nodes ?? {}).sort((a, b) => a.node.localeCompare(b.node, "en", { numeric: true }))
+    : [],
+);
 
 /** The name of an application by its id, which is its own name where it is not in the State. @param {string} id */
 export const nameOf = (id) => state.value?.applications?.[id]?.name ?? id;
@@ -65,10 +72,11 @@ export const nameOf = (id) => state.value?.applications?.[id]?.name ?? id;
 /** The cores' history by the second and by the minute, as of schema CoresHistory. */
 export const history = { second: signal(null), minute: signal(null) };
 
-/** Puts a newer piece of the history behind an older one. @param {?object} old @param {object} piece @param {number} most points */
+/** Puts a newer piece of history behind an old one. @param {?object} old @param {object} piece @param {number} most */
 export function append(old, piece, most = 900) {
   if (!old || !old.points || piece.step_s !== old.step_s) return piece;
-  const step = old.step_s, shift = Math.round((moment(piece.from) - moment(old.from)) / step);
+  const step = old.step_s,
+    shift = Math.round((moment(piece.from) - moment(old.from)) / step);
   const points = shift + (piece.points ?? 0);
   if (shift < 0 || points <= old.points) return { ...old, promised: piece.promised ?? old.promised };
   if (shift > old.points + 30) return piece;
@@ -81,21 +89,30 @@ export function append(old, piece, most = 900) {
   const ids = new Map(old.apps.map((a) => [a.app, a]));
   const fresh = new Map(piece.apps.map((a) => [a.app, a]));
   const none = { used_cores: new Array(old.points).fill(0), granted_cores: new Array(old.points).fill(0) };
-  const both = (a, b) => ({ used_cores: join(a?.used_cores, b?.used_cores), granted_cores: join(a?.granted_cores, b?.granted_cores) });
+  const both = (a, b) => ({
+    used_cores: join(a?.used_cores, b?.used_cores),
+    granted_cores: join(a?.granted_cores, b?.granted_cores),
+  });
   return {
     ...piece,
     from: new Date((moment(old.from) + cut * step) * 1000).toISOString(),
     points: points - cut,
     offered_cores: join(old.offered_cores, piece.offered_cores),
     others_cores: join(old.others_cores, piece.others_cores),
-    apps: [...new Set([...fresh.keys(), ...ids.keys()])].map((app) => ({ app, ...both(ids.get(app) ?? none, fresh.get(app)) })),
+    apps: [...new Set([...fresh.keys(), ...ids.keys()])].map((app) => ({
+      app,
+      ...both(ids.get(app) ?? none, fresh.get(app)),
+    })),
     rest: both(old.rest, piece.rest),
     promised: piece.promised ?? old.promised,
   };
 }
 
 const asking = { second: 0, minute: 0 };
-/** Asks for the history of a step, at most each so many seconds. @param {"second"|"minute"} step @param {number} each */
+/**
+ * Asks for the history of a step, at most each so many seconds.
+ * @param {"second"|"minute"} step @param {number} each
+ */
 export async function askHistory(step, each) {
   if (Date.now() - asking[step] < each * 1000) return;
   asking[step] = Date.now();
@@ -110,15 +127,18 @@ let stop = null;
 /** Begins to follow the stream, and stops following the one before. */
 export function follow() {
   stop?.();
-  stop = watch((value, seq) => {
-    const at = moment(value.at);
-    if (at) skew = at * 1000 - Date.now();
-    state.value = value;
-    if (value.cores?.points && history.second.value) history.second.value = append(history.second.value, value.cores);
-    tick();
-    document.documentElement.dataset.seq = String(seq);
-  }, (is, text) => {
-    if (link.value.is !== is || link.value.text !== text) link.value = { is, text };
-    if (is === "denied") session.value = null;
-  });
+  stop = watch(
+    (value, seq) => {
+      const at = moment(value.at);
+      if (at) skew = at * 1000 - Date.now();
+      state.value = value;
+      if (value.cores?.points && history.second.value) history.second.value = append(history.second.value, value.cores);
+      tick();
+      document.documentElement.dataset.seq = String(seq);
+    },
+    (is, text) => {
+      if (link.value.is !== is || link.value.text !== text) link.value = { is, text };
+      if (is === "denied") session.value = null;
+    },
+  );
 }

@@ -22,7 +22,10 @@ export function merge(target, patch) {
  * @returns {(text: string) => void} is given pieces of the text
  */
 export function parser(take) {
-  let rest = "", type = "", id = "", data = [];
+  let rest = "",
+    type = "",
+    id = "",
+    data = [];
   return (text) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop();
@@ -30,7 +33,7 @@ export function parser(take) {
       const line = raw.replace(/\r$/, "");
       if (line === "") {
         if (data.length) take({ type: type || "message", id, data: data.join("\n") });
-        type = "", data = [];
+        ((type = ""), (data = []));
         continue;
       }
       const at = line.indexOf(":");
@@ -50,12 +53,18 @@ export function parser(take) {
  * @returns {() => void} stops it
  */
 export function watch(show, say) {
-  let aborter = null, wait = 0, timer = 0, stopped = false, lost = false;
+  let aborter = null,
+    wait = 0,
+    timer = 0,
+    stopped = false,
+    lost = false;
 
   async function once(signal) {
     const response = await request("watch", { signal, headers: { Accept: "text/event-stream" } });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let state = null, seq = 0, ended = null;
+    let state = null,
+      seq = 0,
+      ended = null;
     const feed = parser(({ type, id, data }) => {
       const value = JSON.parse(data);
       if (type === "end") ended = new Problem(value.status, value.kind, value.detail);
@@ -65,7 +74,7 @@ export function watch(show, say) {
         throw new Problem(0, "transient", "A change is missing; beginning again.");
       }
       state = type === "snapshot" ? value : merge(state, value);
-      seq = next, wait = 0, lost = false;
+      ((seq = next), (wait = 0), (lost = false));
       show(state, seq);
       say("live", "");
     });

@@ -346,6 +346,8 @@ type ControlReply struct {
 	Principals []PrincipalSummary `json:"principals,omitempty"`
 	// Log is the piece of a log.
 	Log *LogReply `json:"log,omitempty"`
+	// Web is a code for a session on the page.
+	Web *WebCode `json:"web,omitempty"`
 	// Report adds up runs, Cores is who had the cores.
 	Report *Report       `json:"report,omitempty"`
 	Cores  *CoresHistory `json:"cores,omitempty"`
@@ -392,6 +394,7 @@ const (
 	VerbIssue      Verb = "auth-issue"
 	VerbPrincipals Verb = "auth-list"
 	VerbRevoke     Verb = "auth-revoke"
+	VerbWeb        Verb = "web"
 )
 
 // Verbs are all of them.
@@ -400,5 +403,5 @@ func Verbs() []Verb {
 		VerbProfile, VerbProfilePut,
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbReport, VerbExit,
 		VerbBackup, VerbPing,
-		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke}
+		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb}
 }

@@ -105,8 +105,8 @@ func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.
 	})
 }
 
-// control answers what is about credentials and logs, and hands over all else.
-func (t *term) control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
+// Control answers what is about credentials and logs, and hands over all else.
+func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	answer := func(a api.ControlReply) {
 		if a.V = api.Version; a.Error != nil || access.Changes(verb) && r.Backup == nil {
 			t.access.audit.line(auditLine{Who: by.Login(), Verb: string(verb), What: about(r), Result: result(a.Error)})
@@ -120,6 +120,9 @@ func (t *term) control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 			a = api.ControlReply{Error: api.ToWire(err)}
 		}
 		answer(a)
+	case api.VerbWeb:
+		code, err := t.webCode(by)
+		answer(api.ControlReply{Error: api.ToWire(err), Web: code})
 	case api.VerbBackup:
 		if err := access.Verb(by, verb); err != nil {
 			answer(api.ControlReply{Error: api.ToWire(err)})

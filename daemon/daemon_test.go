@@ -358,11 +358,24 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 		"a viewer":              {viewer, "/metrics", 200},
 		"a viewer about health": {viewer, "/healthz", 200},
 		"the operator":          {operator, "/metrics", 200},
+		"nobody, readiness":     {bus.Credential{}, "/readyz", 401},
+		"nobody, the page":      {bus.Credential{}, "/", 200},
+		"nobody, of the page":   {bus.Credential{}, "/api/v1/nodes", 401},
+		"a viewer of the page":  {viewer, "/api/v1/nodes", 200},
 	} {
 		if got, _ := getBy(t, client, "https://127.0.0.1:"+port[1]+c.path, c.by); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
+	quick := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}, ForceAttemptHTTP2: true}}
+	if a, err := quick.Get("https://127.0.0.1:" + port[1] + "/"); err != nil || a.ProtoMajor != 2 {
+		t.Errorf("the page by HTTP/2: %v %v", a, err)
+	}
+	v := &visitor{T: t, client: quick, url: "https://127.0.0.1:" + port[1], token: viewer.Login + ":" + viewer.Secret}
+	if v.watch()["at"] == nil {
+		t.Error("no stream by HTTP/2")
+	}
+	quick.CloseIdleConnections()
 	basic, err := http.NewRequest(http.MethodGet, "https://127.0.0.1:"+port[1]+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -15,30 +15,49 @@ import (
 
 	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/infra/metrics"
+	"github.com/sparkpacer/pacer/web"
 )
 
-// web is a daemon's HTTP server; nil when it is turned off.
-type web struct {
+// site is a daemon's HTTP server; nil when it is turned off.
+type site struct {
 	listener net.Listener
 	server   *http.Server
 	scheme   string
 }
 
-// webConfig says where a daemon answers HTTP. It uses TLS if that has a certificate, and lets
+// siteConfig says where a daemon answers HTTP. It uses TLS if that has a certificate, and lets
 // those look that Scrapes takes.
-type webConfig struct {
+type siteConfig struct {
 	Address string
 	Scrapes func(login, secret string) error
 	TLS     bus.TLS
 	Log     *slog.Logger
+	// Checks are what is answered by paths of their own: nil, or what is wrong.
+	Checks map[string]func() error
+	// Page answers all else, nil for nothing.
+	Page *web.Server
 }
 
-// newWeb listens on an address, so that one in use is told at the start; "" is nowhere.
-func newWeb(cfg webConfig, g prometheus.Gatherer, healthy func() error) (*web, error) {
+// newSite listens on an address, so that one in use is told at the start; "" is nowhere.
+func newSite(cfg siteConfig, g prometheus.Gatherer) (*site, error) {
 	if cfg.Address == "" {
 		return nil, nil
 	}
-	handler, scheme := guarded(metrics.Handler(g, healthy), cfg.Scrapes, bus.IsLoopback(cfg.Address)), "http"
+	own, scheme := metrics.Handler(g, cfg.Checks), "http"
+	mux, closed := http.NewServeMux(), guarded(own, cfg.Scrapes)
+	mux.Handle(metrics.Path, closed)
+	for path := range cfg.Checks {
+		if bus.IsLoopback(cfg.Address) {
+			mux.Handle(path, own) // It tells nothing.
+		} else {
+			mux.Handle(path, closed)
+		}
+	}
+	if cfg.Page != nil {
+		mux.Handle("/", cfg.Page)
+	} else {
+		mux.Handle("/", closed)
+	}
 	var secured *tls.Config
 	if cfg.TLS.Cert != "" && !bus.IsLoopback(cfg.Address) {
 		var err error
@@ -52,23 +71,24 @@ func newWeb(cfg webConfig, g prometheus.Gatherer, healthy func() error) (*web, e
 		return nil, fmt.Errorf("http: %w", err)
 	}
 	if secured != nil {
+		secured.NextProtos = []string{"h2", "http/1.1"}
 		listener = tls.NewListener(listener, secured)
 	}
-	return &web{listener: listener, scheme: scheme, server: &http.Server{Handler: handler,
+	s := &site{listener: listener, scheme: scheme, server: &http.Server{Handler: mux,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10,
-		ErrorLog:       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}, nil
+		ErrorLog:       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}
+	if cfg.Page != nil {
+		s.server.RegisterOnShutdown(cfg.Page.Close)
+	}
+	return s, nil
 }
 
 // guarded asks for a bearer token "login:secret", or the two by HTTP's basic
-// authentication, that scrapes takes. Health tells nothing and is open on loopback.
-func guarded(inner http.Handler, scrapes func(login, secret string) error, local bool) http.Handler {
+// authentication, that scrapes takes.
+func guarded(inner http.Handler, scrapes func(login, secret string) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if local && r.URL.Path == metrics.HealthPath {
-			inner.ServeHTTP(w, r)
-			return
-		}
 		login, secret, ok := r.BasicAuth()
 		if !ok {
 			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -84,34 +104,34 @@ func guarded(inner http.Handler, scrapes func(login, secret string) error, local
 }
 
 // url is where to look, "" for nowhere.
-func (w *web) url() string {
-	if w == nil {
+func (s *site) url() string {
+	if s == nil {
 		return ""
 	}
-	return w.scheme + "://" + w.listener.Addr().String()
+	return s.scheme + "://" + s.listener.Addr().String()
 }
 
-func (w *web) run() error {
-	if err := w.server.Serve(w.listener); !errors.Is(err, http.ErrServerClosed) {
+func (s *site) run() error {
+	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("http: %w", err)
 	}
 	return nil
 }
 
-func (w *web) stop(error) {
+func (s *site) stop(error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if w.server.Shutdown(ctx) != nil {
-		_ = w.server.Close()
+	if s.server.Shutdown(ctx) != nil {
+		_ = s.server.Close()
 	}
 }
 
-func (w *web) close() error {
-	if w == nil {
+func (s *site) close() error {
+	if s == nil {
 		return nil
 	}
-	_ = w.server.Close()
-	if err := w.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	_ = s.server.Close()
+	if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil

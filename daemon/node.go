@@ -61,7 +61,7 @@ type NodeDaemon struct {
 	history   *replay.Recorder // nil without a history.
 	enrolment *enrolment
 	conn      *bus.Conn
-	web       *web
+	site      *site
 
 	up    chan struct{} // Of one: the connection is there.
 	ready sync.Once
@@ -115,11 +115,11 @@ func (n *NodeDaemon) build() error {
 	if err := n.connect(); err != nil {
 		return err
 	}
-	if n.web, err = newWeb(webConfig{Address: n.cfg.HTTP, Scrapes: n.enrolment.scrapes, TLS: n.cfg.TLS, Log: n.log},
-		registry, n.alive); err != nil {
+	if n.site, err = newSite(siteConfig{Address: n.cfg.HTTP, Scrapes: n.enrolment.scrapes, TLS: n.cfg.TLS, Log: n.log,
+		Checks: map[string]func() error{metrics.HealthPath: n.alive}}, registry); err != nil {
 		return err
 	}
-	n.undo.add(n.web.close)
+	n.undo.add(n.site.close)
 	return nil
 }
 
@@ -420,8 +420,8 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	if n.archives != nil {
 		inOrder(&g, n.archives.run)
 	}
-	if n.web != nil {
-		g.Add(n.web.run, n.web.stop)
+	if n.site != nil {
+		g.Add(n.site.run, n.site.stop)
 	}
 	return errors.Join(g.Run(), n.undo.close())
 }
@@ -515,7 +515,7 @@ func (n *NodeDaemon) hello(ctx context.Context) error {
 	}
 	n.loop.Offer(reply.Plan)
 	n.log.Info("the planner has accepted this node", "planner", n.conn.Address(), "epoch", reply.Plan.Epoch, "http",
-		n.web.url(), "state", n.cfg.State)
+		n.site.url(), "state", n.cfg.State)
 	n.ready.Do(func() {
 		if n.cfg.Ready != nil {
 			n.cfg.Ready(fmt.Sprintf("node %s ready: offers %v of %v cores and %v to %s%s", n.cfg.Name, n.cfg.offered(),

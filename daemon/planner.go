@@ -37,7 +37,8 @@ type PlannerDaemon struct {
 	server  *bus.Server    // Nil with one that is not embedded.
 	conn    *bus.Conn
 	metrics *metrics.Planner
-	web     *web
+	site    *site
+	door    *door
 	// term is the one in which the planner serves, nil while it has none.
 	term atomic.Pointer[term]
 	// reloaded is what the engine of a term goes by since Reload, nil before that.
@@ -86,20 +87,19 @@ func (p *PlannerDaemon) build() error {
 	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
 	}
+	if p.door, err = newDoor(p.cfg, &p.term, p.audit); err != nil {
+		p.log.Warn("the sessions of the page cannot be read: everybody begins another one", "error", err)
+	}
+	if p.site, err = newSite(siteConfig{Address: p.cfg.HTTP, Scrapes: p.door.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP),
+		Log: p.log, Checks: map[string]func() error{metrics.HealthPath: p.alive, metrics.ReadyPath: p.door.ready},
+		Page: p.door.Server}, registry); err != nil {
+		return err
+	}
+	p.undo.add(p.site.close)
 	if p.cfg.NatsURL != "" {
-		err = p.dial() // Its JetStream has the state.
-	} else {
-		err = p.buildTerm()
+		return p.dial() // Its JetStream has the state.
 	}
-	if err != nil {
-		return err
-	}
-	if p.web, err = newWeb(webConfig{Address: p.cfg.HTTP, Scrapes: p.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP), Log: p.log},
-		registry, p.alive); err != nil {
-		return err
-	}
-	p.undo.add(p.web.close)
-	return nil
+	return p.buildTerm()
 }
 
 // buildTerm opens the store in the state directory, and serves by the embedded server.
@@ -178,8 +178,8 @@ func (p *PlannerDaemon) Run(ctx context.Context) error {
 	var g run.Group
 	untilDone(ctx, &g)
 	// The loop outlives whoever asks it: its queue answers until it ends.
-	if p.web != nil {
-		g.Add(p.web.run, p.web.stop)
+	if p.site != nil {
+		g.Add(p.site.run, p.site.stop)
 	}
 	inOrder(&g, p.serve)
 	return errors.Join(g.Run(), p.undo.close())
@@ -224,14 +224,6 @@ func (p *PlannerDaemon) alive() error {
 		return t.loop.Alive()
 	}
 	return nil
-}
-
-// scrapes refuses whoever may not see metrics. Whom to let in is known to a planner that serves.
-func (p *PlannerDaemon) scrapes(login, secret string) error {
-	if t := p.term.Load(); t != nil {
-		return t.access.scrapes(login, secret)
-	}
-	return api.Errorf(api.KindTransient, "this planner stands by")
 }
 
 // Reload has a planner that runs, or stands by, go by cfg, which differs from what it began with in

@@ -70,11 +70,16 @@ func (t *term) begin() error {
 	}
 	t.loop = planner.NewLoop(t.engine, t, plannerStore{t.db, p.metrics},
 		t.access.observe(observePlanner(p.log, p.metrics)))
-	t.access.hear(t.loop.Standing)
+	t.access.hear(func(who api.Principal, revoked bool) {
+		if revoked {
+			p.door.Sessions.End(who.Login())
+		}
+		t.loop.Standing(who, revoked)
+	})
 	t.loop.Silence(t.silence) // Before anything that a node says now.
 	stop, err := bus.ServePlanner(p.conn, t.access.keyring, bus.Handlers{
 		Register: t.register, Events: t.loop.Events, Hello: t.loop.Hello, Status: t.loop.Status,
-		Control: t.control, PlanQuery: t.loop.Plan,
+		Control: t.Control, PlanQuery: t.loop.Plan,
 	})
 	if err != nil {
 		return err
@@ -173,7 +178,7 @@ func (t *term) announce(ctx context.Context) error {
 		p.log.Warn("the NATS server is gone again", "error", err)
 	}
 	if _, err := t.ask(ctx, api.VerbPing); err == nil {
-		p.log.Info("planner ready", "address", p.Address(), "http", p.web.url(), "state", p.cfg.State)
+		p.log.Info("planner ready", "address", p.Address(), "http", p.site.url(), "state", p.cfg.State)
 		p.ready("planner ready on " + p.Address())
 	}
 	<-ctx.Done()

@@ -288,6 +288,10 @@ type copies struct {
 	profile   *Profile
 }
 
+// Version is that of the ledger when a changed last: it grows from change to change of whatever application, and is 0
+// of one that has not changed since the planner's start.
+func (a *App) Version() uint64 { return a.versions.batch }
+
 // Running reports whether a has started and not ended.
 func (a *App) Running() bool { return a.Outcome.State == api.AppRunning }
 

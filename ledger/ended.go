@@ -20,7 +20,12 @@ type Ended struct {
 	Thinned bool `json:"thinned,omitempty"`
 	// Bytes is what it takes as it is stored.
 	Bytes int `json:"-"`
+
+	version uint64
 }
+
+// Version is that of the ledger when d was told, or amended, last (App.Version).
+func (d *Ended) Version() uint64 { return d.version }
 
 // history are the applications that are over.
 type history struct {

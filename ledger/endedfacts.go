@@ -82,7 +82,7 @@ func (l *Ledger) saveEnded(d *Ended) {
 	value, err := json.Marshal(endedRecord{Layout, *d})
 	l.encoded(historyKey(d.Detail.ID), value, err)
 	l.history.bytes += len(value) - d.Bytes
-	d.Bytes = len(value)
+	d.Bytes, d.version = len(value), l.batch.number
 }
 
 // trim drops most samples of the applications that are not among the newest, which are most of

@@ -69,7 +69,7 @@ func copyApp(a *App) *App {
 	c.Tenant.Lost, c.Tenant.Short, c.Notices = slices.Clone(a.Tenant.Lost), slices.Clone(a.Tenant.Short),
 		slices.Clone(a.Notices)
 	c.Tenant.Replaced = slices.Clone(a.Tenant.Replaced)
-	c.told, c.versions, c.kept, c.copies = false, versions{}, nil, copies{}
+	c.told, c.versions, c.kept, c.copies = false, versions{batch: a.versions.batch}, nil, copies{}
 	c.Stages, c.Order = make(map[api.StageKey]*Stage, len(a.Order)), make([]*Stage, len(a.Order))
 	for i, s := range a.Order {
 		if s.copied == nil {

@@ -86,6 +86,8 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 		e.requests.control(ev)
 	case PlanQuery:
 		e.requests.planQuery(ev)
+	case Look:
+		e.requests.answer(ev.To, func(i inquiry) any { return i.changes(ev.Since) })
 	case Configure:
 		e.configure(ev)
 	case Tick:

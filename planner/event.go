@@ -13,7 +13,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Silence, Standing, Control, PlanQuery, Configure and Tick.
+// Status, Silence, Standing, Control, PlanQuery, Look, Configure and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -73,6 +73,12 @@ type PlanQuery struct {
 	Request api.PlanRequest
 }
 
+// Look asks what has changed since a version, 0 for all there is; answered with an api.Changes.
+type Look struct {
+	To    Ticket
+	Since uint64
+}
+
 // Configure has the engine go by Config from now on, of which what is stored stays as it was;
 // answered with an api.ControlReply. One that is not valid changes nothing.
 type Configure struct {
@@ -95,6 +101,7 @@ func (Silence) isEvent()      {}
 func (Standing) isEvent()     {}
 func (Control) isEvent()      {}
 func (PlanQuery) isEvent()    {}
+func (Look) isEvent()         {}
 func (Configure) isEvent()    {}
 func (Tick) isEvent()         {}
 

@@ -189,6 +189,11 @@ func (l *Loop) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanRepl
 	ask(l, &l.plans, by, func(t Ticket) Event { return PlanQuery{To: t, By: by, Request: r} }, reply)
 }
 
+// Look asks what has changed since a version, 0 for all there is.
+func (l *Loop) Look(since uint64, reply func(api.Changes)) {
+	ask(l, &l.looks, api.Principal{}, func(t Ticket) Event { return Look{To: t, Since: since} }, reply)
+}
+
 // Configure hands another configuration over; reply is told what is wrong with it.
 func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
 	send(l, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)
@@ -272,7 +277,7 @@ func (l *Loop) refuseQueued() {
 // of its own.
 func (r request) refuse(err *api.Error) {
 	for _, body := range [...]any{api.RegisterReply{}, api.EventsReply{}, api.HelloReply{}, api.ControlReply{},
-		api.PlanReply{}} {
+		api.PlanReply{}, api.Changes{}} {
 		r.reply(refusal(body, err))
 	}
 }

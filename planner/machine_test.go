@@ -35,6 +35,7 @@ type machine struct {
 	nodes       []string
 	all         map[api.AppID]bool
 	submissions int
+	viewer      viewer
 }
 
 func (m *machine) pick(t *rapid.T) *modelApp {
@@ -507,6 +508,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		w.put(diamond("diamond"))
 		m := &machine{world: w, nodes: []string{"a", "b", "c"}, all: map[api.AppID]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
+			"look":     func(*rapid.T) { m.look(&m.viewer) },
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
 			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
 			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "configure": m.Configure, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "cut": m.Cut, "": m.check,

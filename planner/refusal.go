@@ -18,6 +18,8 @@ func refusal(body any, err *api.Error) any {
 		return api.ControlReply{V: api.Version, Error: err}
 	case api.PlanReply:
 		return api.PlanReply{V: api.Version, Error: err}
+	case api.Changes:
+		return api.Changes{Error: err}
 	}
 	return body
 }

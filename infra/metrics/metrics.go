@@ -25,24 +25,30 @@ func Build(r prometheus.Registerer, version string) error {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
-// HealthPath is the path under which Handler says whether a daemon is well.
-const HealthPath = "/healthz"
+// Path is that of the metrics; HealthPath is where a daemon says whether it is well, ReadyPath whether it does its work
+// now.
+const (
+	Path       = "/metrics"
+	HealthPath = "/healthz"
+	ReadyPath  = "/readyz"
+)
 
-// Handler serves /metrics, and /healthz: 200 "ok", or 503 with the reason that
-// healthy gives.
-func Handler(g prometheus.Gatherer, healthy func() error) http.Handler {
+// Handler serves the metrics, and for each path of checks 200 "ok", or 503 with the reason that the check gives.
+func Handler(g prometheus.Gatherer, checks map[string]func() error) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
-	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		if err := healthy(); err != nil {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = fmt.Fprintln(w, err)
-			return
-		}
-		_, _ = fmt.Fprintln(w, "ok")
-	})
+	mux.Handle("GET "+Path, promhttp.HandlerFor(g, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	for path, check := range checks {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			if err := check(); err != nil {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				_, _ = fmt.Fprintln(w, err)
+				return
+			}
+			_, _ = fmt.Fprintln(w, "ok")
+		})
+	}
 	return mux
 }
 

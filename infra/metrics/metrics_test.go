@@ -233,7 +233,7 @@ func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
 
 func TestHealthzSaysWhy(t *testing.T) {
 	var fault error
-	h := metrics.Handler(prometheus.NewRegistry(), func() error { return fault })
+	h := metrics.Handler(prometheus.NewRegistry(), map[string]func() error{metrics.HealthPath: func() error { return fault }})
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -1,0 +1,183 @@
+package web_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/web"
+)
+
+func TestEveryRouteIsDescribedAndThereIsNoOther(t *testing.T) {
+	w := newWorld(t)
+	routes := web.Routes()
+	slices.Sort(routes)
+	if described := w.desc.Operations(); !slices.Equal(routes, described) {
+		t.Errorf("routes:\n%s\nopenapi.yaml:\n%s", strings.Join(routes, "\n"), strings.Join(described, "\n"))
+	}
+	for _, name := range w.desc.Schemas() {
+		if err := w.desc.Is(name, []byte(`"?"`)); err == nil || strings.Contains(err.Error(), "compil") {
+			t.Errorf("schema %s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a planner says, the answer is one that is described: of what all is known, of what nothing is, and an error of
+// each kind.
+func TestEveryAnswerIsAsDescribed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		token := w.begin()
+		all := full()
+		profile := filled[api.Profile]()
+		profile.Schema = 1
+		rich := api.ControlReply{V: 1, App: &all, Apps: []api.AppSummary{all.AppSummary}, Nodes: []api.NodeSummary{filled[api.NodeSummary]()},
+			Profiles: []api.Profile{profile}, Message: "done", Why: ptr(filled[api.Why]()), Report: ptr(filled[api.Report]()), Cores: ptr(filled[api.CoresHistory]())}
+		rich.Nodes[0].State, rich.Why.Risk, rich.Report.By, rich.Cores.Step = "ready", api.RiskLate, api.ByDay, 60
+		poor := api.ControlReply{V: 1, App: &api.AppDetail{Notices: []string{}, Executors: []api.AppExecutor{},
+			Stages: []api.AppStage{{State: "coming"}}}, Apps: []api.AppSummary{{State: api.AppQueued, Pacing: "off"}},
+			Nodes: []api.NodeSummary{{State: "lost"}}, Profiles: []api.Profile{{Schema: 1, Stages: []api.ProfileStage{}}},
+			Why: &api.Why{}, Report: &api.Report{By: api.ByUser}, Cores: &api.CoresHistory{Step: 1}}
+		poor.App.State, poor.App.Pacing = api.AppUnknown, "off"
+		w.planner.plan = filled[api.PlanReply]()
+		w.planner.plan.Error, w.planner.plan.Verdict = nil, api.VerdictFeasible
+		ask := func(want int) {
+			for _, operation := range w.desc.Operations() {
+				method, path, _ := strings.Cut(operation, " ")
+				path = "/api/v1" + strings.NewReplacer("{id}", "app-1", "{name}", "a%2Fb").Replace(path)
+				body := ""
+				switch path {
+				case "/api/v1/watch", "/api/v1/session":
+					continue
+				case "/api/v1/plan":
+					body = `{"profile": "etl", "deadlines_s": [60, 90]}`
+				case "/api/v1/applications/app-1/deadline":
+					body = `{"extend_s": 60}`
+				}
+				if status, said := w.do(method, path, token, body); status != want {
+					t.Errorf("%s: %d %v, want %d", operation, status, said, want)
+				}
+			}
+		}
+		for _, reply := range []api.ControlReply{rich, poor} {
+			w.planner.reply = reply
+			ask(200)
+			w.planner.plan = api.PlanReply{Verdict: api.VerdictUnknown}
+		}
+		for kind, want := range map[api.Kind]int{api.KindInternal: 500, api.KindInvalid: 400, api.KindNotFound: 404, api.KindInfeasible: 422,
+			api.KindConflict: 409, api.KindStale: 409, api.KindTransient: 503, api.KindVersion: 400, api.KindDenied: 403} {
+			fault := api.Errorf(kind, "it is so")
+			w.planner.reply, w.planner.plan = api.ControlReply{Error: fault}, api.PlanReply{Error: fault}
+			ask(want)
+		}
+	})
+}
+
+// What is not known is null, and never 0; what is known to be 0 is that.
+func TestWhatIsNotKnownIsNull(t *testing.T) {
+	w := newWorld(t)
+	w.planner.reply = api.ControlReply{App: &api.AppDetail{AppSummary: api.AppSummary{State: api.AppRunning, Pacing: "paced"},
+		Notices: []string{}, Executors: []api.AppExecutor{},
+		Stages:    []api.AppStage{{State: "running", Samples: []api.AppSample{{At: 1, Executor: "1", Grant: api.Unknown}}}},
+		Shortages: []api.AppShortage{{Node: "a", Begin: 3}}}}
+	_, a := w.do("GET", "/api/v1/applications/app-1", "user-ann:secret", "")
+	for _, key := range []string{"deadline_s", "predicted_finish_s", "first_launch_s", "earliest_s", "error_pct"} {
+		if v, there := a[key]; v != nil || !there {
+			t.Errorf("%s is %v", key, v)
+		}
+	}
+	if a["core_seconds"] != 0.0 {
+		t.Errorf("core_seconds is %v", a["core_seconds"])
+	}
+	stage := a["stages"].([]any)[0].(map[string]any)
+	if _, there := stage["samples"]; there || stage["deadline_s"] != nil {
+		t.Errorf("stage: %v", stage)
+	}
+	if short := a["shortages"].([]any)[0].(map[string]any); short["end_s"] != nil {
+		t.Errorf("shortage: %v", short)
+	}
+	_, s := w.do("GET", "/api/v1/applications/app-1/samples", "user-ann:secret", "")
+	if got := s["stages"].([]any)[0].(map[string]any)["grant_cores"]; !sameJSON(got, []any{nil}) {
+		t.Errorf("grants: %v", got)
+	}
+}
+
+func TestAListIsFilteredAndCutTheNewestFirst(t *testing.T) {
+	w := newWorld(t)
+	for i := range 9 {
+		a := api.AppSummary{ID: api.AppID(fmt.Sprintf("app-%d", i)), User: "ann", State: api.AppFinished, Pacing: "paced", Profile: "etl"}
+		if i%3 == 0 {
+			a.User, a.State = "bob", api.AppRunning
+		}
+		w.planner.reply.Apps = append(w.planner.reply.Apps, a)
+	}
+	for query, want := range map[string]string{
+		"": "876543210", "?limit=2": "87+", "?limit=2&before=app-7": "65+", "?user=bob": "630", "?state=queued,running": "630",
+		"?profile=other": "", "?user=ann&limit=3&before=app-5": "421",
+	} {
+		apps := slices.Clone(w.planner.reply.Apps)
+		_, list := w.do("GET", "/api/v1/applications"+query, "user-ann:secret", "")
+		w.planner.reply.Apps = apps // The answer's own.
+		got := ""
+		for _, a := range list["applications"].([]any) {
+			got += strings.TrimPrefix(a.(map[string]any)["id"].(string), "app-")
+		}
+		if list["more"] == true {
+			got += "+"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+	if status, said := w.do("GET", "/api/v1/applications?limit=0", "user-ann:secret", ""); status != 400 {
+		t.Errorf("limit 0: %d %v", status, said)
+	}
+}
+
+// Who asks is the one whom the planner hears of, with what is asked.
+func TestVerbsAreAskedInTheNameOfWhoAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		token := w.begin()
+		w.do("POST", "/api/v1/applications/app-7/kill", token, "")
+		w.do("POST", "/api/v1/applications/app-7/release", token, "")
+		w.do("POST", "/api/v1/applications/app-7/deadline", token, `{"extend_s": 60}`)
+		w.do("POST", "/api/v1/applications/app-7/deadline", token, `{"deadline_s": 90}`)
+		want := []string{"kill app-7 0s 0s ann", "release app-7 0s 0s ann", "deadline app-7 60s 0s ann", "deadline app-7 0s 90s ann"}
+		for i, r := range w.planner.asked {
+			if got := fmt.Sprint(w.planner.verbs[i], " ", r.App, " ", float64(r.Extend), "s ", float64(r.Deadline), "s ", w.planner.by[i].Name); got != want[i] {
+				t.Errorf("%s, want %s", got, want[i])
+			}
+		}
+	})
+}
+
+func TestBadRequestsGetOneCalmLine(t *testing.T) {
+	w := newWorld(t)
+	w.planner.reply = api.ControlReply{Error: api.Errorf(api.KindNotFound, "application %q is not known: `pacer apps` lists them", "app-x")}
+	many := "[1" + strings.Repeat(", 1", 64) + "]"
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"GET", "/api/v1/applications/app-x", "", 404, "is not known"},
+		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": []}`, 400, "want 1 to 64"},
+		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": ` + many + `}`, 400, "want 1 to 64"},
+		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": [-1]}`, 400, "a deadline is -1"},
+		{"POST", "/api/v1/plan", `{"profile": "p", "deadline": 1}`, 400, "unknown field"},
+		{"POST", "/api/v1/plan", `{"profile": "p"} x`, 400, "cannot be read"},
+		{"POST", "/api/v1/plan", `{"profile": "` + strings.Repeat("p", 70<<10) + `"}`, 400, "too large"},
+		{"POST", "/api/v1/applications/app-x/deadline", "", 400, "Content-Type"},
+	} {
+		status, said := w.do(c.method, c.path, "user-ann:secret", c.body)
+		if detail := fmt.Sprint(said["detail"]); status != c.status || !strings.Contains(detail, c.says) || strings.Contains(detail, "\n") {
+			t.Errorf("%s %s %.40s: %d %v", c.method, c.path, c.body, status, said)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }

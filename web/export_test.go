@@ -1,0 +1,10 @@
+package web
+
+// Routes are those that a Server answers to, as the description writes them.
+func Routes() []string {
+	all := []string{"POST /session"}
+	for _, r := range routes {
+		all = append(all, r.pattern)
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	// mostPoints is how many points a stage has at most.
+	mostPoints = 2000
+	// tick is the time between two samples of an executor.
+	tick = units.Seconds(0.5)
+)
+
+// samples are those of an application's stages, in columns.
+type samples struct {
+	V      int             `json:"v"`
+	App    api.AppID       `json:"app"`
+	Stages []*stageColumns `json:"stages"`
+}
+
+// stageColumns are what a stage was to do and did over time, on all executors together: fractions are means, cores are
+// sums. Grant is null while an executor has no quota.
+type stageColumns struct {
+	api.StageKey
+	At       []units.Seconds  `json:"at_s"`
+	SetPoint []units.Fraction `json:"set_point"`
+	Progress []units.Fraction `json:"progress"`
+	Grant    []*units.Cores   `json:"grant_cores"`
+	Used     []units.Cores    `json:"used_cores"`
+}
+
+func samplesOf(a *api.AppDetail) samples {
+	all := samples{V: api.Version, App: a.ID, Stages: []*stageColumns{}}
+	for i := range a.Stages {
+		if s := &a.Stages[i]; len(s.Samples) > 0 {
+			all.Stages = append(all.Stages, columns(s.StageKey, s.Samples))
+		}
+	}
+	return all
+}
+
+// columns puts samples of several executors, which ticked at different moments, on one grid. What an executor showed
+// last counts until its next sample; what is done stays done after its last one, and it has no cores then.
+func columns(key api.StageKey, list []api.AppSample) *stageColumns {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b api.AppSample) int { return cmp.Compare(a.At, b.At) })
+	first, last := list[0].At, map[api.ExecutorID]units.Seconds{}
+	for _, s := range list {
+		last[s.Executor] = s.At
+	}
+	width := max(tick, (list[len(list)-1].At-first)/(mostPoints-1))
+	slot := func(at units.Seconds) int { return int((at - first) / width) }
+	c, shown := &stageColumns{StageKey: key}, map[api.ExecutorID]api.AppSample{}
+	for i, s := range list {
+		shown[s.Executor] = s
+		if i+1 == len(list) || slot(list[i+1].At) != slot(s.At) {
+			at := first + width*units.Seconds(slot(s.At))
+			c.add(s.At, shown, func(x api.ExecutorID) bool { return last[x] >= at })
+		}
+	}
+	return c
+}
+
+// add adds a point: what executors have shown last, of which some are still at work.
+func (c *stageColumns) add(at units.Seconds, shown map[api.ExecutorID]api.AppSample, works func(api.ExecutorID) bool) {
+	var sum api.AppSample
+	granted := true
+	for x, s := range shown {
+		sum.SetPoint += s.SetPoint / units.Fraction(len(shown))
+		sum.Progress += s.Progress / units.Fraction(len(shown))
+		if works(x) {
+			sum.Used += s.Used
+			sum.Grant += max(0, s.Grant)
+			granted = granted && s.Grant >= 0
+		}
+	}
+	c.At, c.SetPoint, c.Progress = append(c.At, at), append(c.SetPoint, sum.SetPoint), append(c.Progress, sum.Progress)
+	c.Used = append(c.Used, sum.Used)
+	if granted {
+		c.Grant = append(c.Grant, &sum.Grant)
+	} else {
+		c.Grant = append(c.Grant, nil)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // setPolicy asks for a policy of the queue and returns the planner's line, or its refusal.
@@ -183,4 +184,45 @@ func TestAGiftIsShown(t *testing.T) {
 	if r := w.policy(); len(r.Policy.Gifts)+len(r.Apps) != 0 {
 		t.Errorf("it has started: %+v", r)
 	}
+}
+
+// Executors that run no tasks while somebody waits are told to who asks and to who waits, through a restart, and until
+// they have tasks.
+func TestIdleMemoryIsShown(t *testing.T) {
+	w := newWorld(t, "a")
+	first, second := large("first"), large("second")
+	one := w.mustRegister(first).AppID
+	two := w.mustRegister(second).AppID
+	minutes := func(stages ...api.StageStatus) {
+		t.Helper()
+		for range 65 {
+			w.pass(2 * time.Second)
+			w.tell(one, first.Submission)
+			w.tell(two, second.Submission)
+			s := w.status("a")
+			s.Executors = []api.ExecutorStatus{{App: one, ID: "1", State: api.ExecutorRunning}}
+			s.Stages = stages
+			w.step(planner.Status{Status: &s})
+		}
+	}
+	want := func(what string, idle ...api.IdleMemory) {
+		t.Helper()
+		if is := w.policy().Policy.Idle; !slices.Equal(is, idle) {
+			t.Errorf("%s: %v is idle, want %v", what, is, idle)
+		}
+		told := w.directives[two].Queued
+		if told == nil || strings.Contains(told.Why, "has run no task there for a minute") != (len(idle) > 0) {
+			t.Errorf("%s: it is told %+v", what, told)
+		}
+	}
+	idle := api.IdleMemory{App: one, Node: "a", Memory: 11 * units.GiB}
+	want("at first")
+	minutes()
+	want("without tasks", idle)
+	w.restart()
+	w.hello("a")
+	minutes()
+	want("without tasks, and a restart", idle)
+	minutes(api.StageStatus{App: one, Executor: "1", StageKey: api.StageKey{Stage: 1}})
+	want("with tasks")
 }

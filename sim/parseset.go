@@ -121,6 +121,8 @@ func configure(c *Config, words []string) error {
 		"placement": choice(&c.Planner.Placement, placement.Orders()), "max-nodes": whole(&c.Planner.MaxNodes, 0, 1000),
 		"queue-rule": choice(&c.Planner.Queue.Rule, assign.Rules()), "queue": choice(&c.Planner.Queue.Order, assign.Orders()),
 		"queue-size": choice(&c.Planner.Queue.Size, assign.Sizes()),
+		"admission":  choice(&c.Planner.Queue.Admission, assign.Admissions()),
+		"late":       choice(&c.Planner.Queue.Late, assign.Lates()),
 		"strategy":   choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
 		"gamma":      amount(&c.Node.Supervisor.Gamma, 0, 1),
 		"eq21":       choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),

@@ -154,7 +154,7 @@ type AppStage struct {
 	StageKey
 	Name string `json:"name"`
 	// State is "running", "done", "failed", "gone" (Match), or "coming": a stage of the profile that is still
-	// to come, with the number -1. Its Start, Deadline and Cores are those that are planned now.
+	// to come, with the number -1. Its Start, Deadline, Duration and Cores are those that are planned now.
 	State string `json:"state"`
 	Tasks int    `json:"tasks"`
 	// Parents are the numbers of the stages that it reads from; of one that is coming or gone those in the

@@ -150,13 +150,17 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	fmt.Fprintln(w)
 	rows := make([][]string, 0, len(a.Stages))
 	for _, s := range a.Stages {
+		over := coresOverTime(s.Samples)
+		if s.Cores > 0 {
+			over = figure(s.Cores, 2) + " planned"
+		}
 		rows = append(rows, []string{stageID(s.StageKey), stageName(s.Name, 32), s.State, matchOf(s.Match),
-			strconv.Itoa(s.Tasks),
+			parentsOf(s), strconv.Itoa(s.Tasks),
 			seconds(s.Start), seconds(s.Deadline), seconds(s.Duration), percent(s.ErrorPct), count(s.Records),
-			figure(s.CoreSeconds, 1), list(s.Executors), strconv.Itoa(s.QuotaChanges), coresOverTime(s.Samples)})
+			figure(s.CoreSeconds, 1), list(s.Executors), strconv.Itoa(s.QuotaChanges), over})
 	}
-	return table(w, []string{"STAGE", "NAME", "STATE", "PROFILE", "TASKS", "START", "DEADLINE", "DURATION", "ERROR",
-		"RECORDS", "CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
+	return table(w, []string{"STAGE", "NAME", "STATE", "PROFILE", "PARENTS", "TASKS", "START", "DEADLINE", "DURATION",
+		"ERROR", "RECORDS", "CORE-SECONDS", "EXECUTORS", changes, cores}, rows)
 }
 
 // sayShortage says when an application was short of cores where, and who had them.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -12,6 +14,19 @@ func stageID(k api.StageKey) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d.%d", k.Stage, k.Attempt)
+}
+
+// parentsOf names the stages that s reads from: of one that has no number yet those of the profile.
+func parentsOf(s api.AppStage) string {
+	var parents []string
+	for _, id := range s.Parents {
+		parents = append(parents, strconv.Itoa(id))
+	}
+	text := strings.Join(parents, ",")
+	if text != "" && s.Stage < 0 {
+		text += " of the profile"
+	}
+	return text
 }
 
 // surely is how likely a match is that is told without saying how likely.

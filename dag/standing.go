@@ -35,18 +35,19 @@ type Underway struct {
 	Waits bool
 }
 
-// Finish returns when an application ends that stands as told, paced to the deadline in
-// the shape of p, or with all cores if p is Open or deadline <= 0. Its executors have
-// started and are warm. Without cores, or for
-// stages that are not g's, it returns 0.
-func (g *Graph) Finish(p Params, deadline units.Seconds, supply Supply, from Standing) units.Seconds {
+// Resume returns when an application ends that stands as told, and how its stages fare from now on, those that have
+// not ended: paced to the deadline in the shape of p, or with all cores if p is Open or deadline <= 0. Its executors
+// have started and are warm. Without cores, or for stages that are not g's, it returns 0 and none.
+func (g *Graph) Resume(p Params, deadline units.Seconds, supply Supply, from Standing) (units.Seconds,
+	[]StageForecast) {
 	if !(supply.Cores > 0) || !g.knows(from) {
-		return 0
+		return 0, nil
 	}
 	if p.Open {
 		deadline = 0
 	}
-	return max(g.scene(p, supply, 0).walk(max(0, deadline), from).finish, from.Now)
+	o := g.scene(p, supply, 0).walk(max(0, deadline), from)
+	return max(o.finish, from.Now), o.stages
 }
 
 func (g *Graph) knows(from Standing) bool {

@@ -264,7 +264,7 @@ func TestADriverThatComesFromAnotherPlannerRecalls(t *testing.T) {
 		t.Errorf("what it recalls: %+v", got)
 	}
 	w.restart()
-	if d := w.app(id); len(d.Stages) != 1 || d.Stages[0].Stage != 1 {
+	if d := w.app(id); len(d.Stages) != 4 || d.Stages[0].Stage != 1 || d.Stages[1].State != "coming" {
 		t.Errorf("stages %+v, want what was recalled", d.Stages)
 	}
 	if again := w.register(api.RegisterRequest{V: r.V, Submission: r.Submission, Name: r.Name, SparkVersion: r.SparkVersion, Launch: r.Launch, AppID: id, Planner: "one"}); again.Recall {

@@ -88,7 +88,7 @@ func TestAStreamOfStagesIsBounded(t *testing.T) {
 	if w.control(api.VerbProfile, api.ControlRequest{Profile: "p"}).Error == nil {
 		t.Error("a part of a run became a profile")
 	}
-	if len(w.disk) != 4 { // Counters, node, history, what the queue has learnt.
+	if len(w.disk) != 5 { // Counters, node, history, its run, what the queue has learnt.
 		t.Errorf("%d keys are left", len(w.disk))
 	}
 }

@@ -159,8 +159,8 @@ func progressLine(a *api.AppDetail, since time.Duration) string {
 	used := map[api.ExecutorID]api.AppSample{}
 	var newest units.Seconds
 	for _, s := range a.Stages {
-		if s.State == string(api.StageGone) {
-			continue
+		if s.Stage < 0 {
+			continue // It is of the profile, and has not come.
 		}
 		if s.Duration > 0 && s.State != "running" {
 			done++

@@ -1,6 +1,8 @@
 package estimate
 
 import (
+	"slices"
+
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -26,19 +28,33 @@ func (o *Outlook) Predicted(a *ledger.App) units.Seconds {
 // driver's gaps and tail from the profile. full says that every stage has all cores. While
 // all goes as planned it holds still.
 func (o *Outlook) End(a *ledger.App, full bool) units.Seconds {
+	end, _ := o.resume(a, full)
+	return end
+}
+
+// Ahead forecasts the stages of a that its profile has and that are still to come, of an application that runs, in
+// order of id: when each is ready, and its deadline and cores where it is paced.
+func (o *Outlook) Ahead(a *ledger.App) []dag.StageForecast {
+	remaining := a.Profile.Match.Remaining()
+	_, stages := o.resume(a, !a.Paced() || a.Observed())
+	return slices.DeleteFunc(stages, func(s dag.StageForecast) bool { return !slices.Contains(remaining, s.ID) })
+}
+
+func (o *Outlook) resume(a *ledger.App, full bool) (end units.Seconds, stages []dag.StageForecast) {
 	q := o.Of(a)
 	if q.Open = full; full {
 		q.Executors = 0
 	}
 	c := o.Course(a)
-	return c.Graph.Finish(q, a.Promise.Deadline, o.supply(a), standing(o.View.Now(), a, c, full))
+	return c.Graph.Resume(q, a.Promise.Deadline, o.supply(a), standing(o.View.Now(), a, c, full))
 }
 
 // Soonest is the earliest end of an application in the shape that it has, with all
 // cores for every stage.
 func (o *Outlook) Soonest(a *ledger.App) units.Seconds {
 	c := o.Course(a)
-	return c.Graph.Finish(o.Of(a), 0, o.supply(a), standing(o.View.Now(), a, c, true))
+	end, _ := c.Graph.Resume(o.Of(a), 0, o.supply(a), standing(o.View.Now(), a, c, true))
+	return end
 }
 
 // standing is how far a has come on its course. Stages that are neither open nor yet to

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
@@ -43,8 +44,28 @@ func gone(a *ledger.App) (rows []api.AppStage) {
 	for _, id := range ids[:min(len(ids), mostGone)] {
 		annotation, _ := a.Profile.Graph.Stage(id)
 		rows = append(rows, api.AppStage{StageKey: api.StageKey{Stage: ledger.Unmatched}, Name: annotation.Name,
-			State: string(api.StageGone), Tasks: annotation.Tasks, Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
+			State: string(api.StageGone), Tasks: annotation.Tasks, Parents: slices.Clone(annotation.Parents),
+			Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
 			Match: &api.StageMatch{Known: api.StageGone, Stage: id}})
+	}
+	return rows
+}
+
+// coming are the stages of a's profile that are still to come, of one that runs, as they are planned now.
+func coming(v ledger.View, p estimate.Policy, a *ledger.App) (rows []api.AppStage) {
+	if a.Profile == nil || !a.Running() {
+		return nil
+	}
+	for _, f := range p.Outlook(v).Ahead(a) {
+		annotation, _ := a.Profile.Graph.Stage(f.ID)
+		d := api.AppStage{StageKey: api.StageKey{Stage: ledger.Unmatched}, Name: annotation.Name, State: "coming",
+			Tasks: annotation.Tasks, Parents: slices.Clone(annotation.Parents), Start: f.Start, Duration: f.Duration,
+			Records: annotation.Records, Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
+			Match: &api.StageMatch{Known: api.StageKnown, Stage: f.ID}}
+		if f.Deadline > 0 {
+			d.Deadline, d.Cores = f.Deadline, f.Cores
+		}
+		rows = append(rows, d)
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Of each stage is told what its profile knows of it: that it has it, by what it is recognised; that it lacks it, and from
@@ -42,6 +44,9 @@ func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 	}
 	told := func() (all []*api.StageMatch) {
 		for _, s := range report.Detail(c.View(), p, a).Stages {
+			if s.State == "coming" {
+				continue
+			}
 			if sure := &s.Match.Sure; *sure > 0.9 && *sure <= 1 {
 				*sure = 1
 			}
@@ -100,5 +105,37 @@ func TestWithoutAProfileNoStageIsMatched(t *testing.T) {
 	c.Know(ledger.ContextStopped{App: b.ID, At: 40, Failed: true}, ledger.Exited{App: b.ID, At: 41, By: api.EndedByExit, Code: 1})
 	if d := report.Detail(c.View(), estimate.Policy{}, b); len(d.Stages) != 0 {
 		t.Errorf("%+v", d.Stages)
+	}
+}
+
+// Stages to come are told as they are planned now, with what they read from; none of one that has ended.
+func TestStagesToComeAreTold(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+	a := c.App("app-1", "p", 200, "a")
+	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
+	c.To(2)
+	ready := api.StageReady{StageKey: api.StageKey{Stage: 7}, Name: "read", Signature: "read", Parents: []int{3}, Tasks: 8, Records: 3000,
+		Bindings: []api.Binding{{Executor: "1", Weight: 8, Tasks: 8}}}
+	c.Know(ledger.StageReady{App: a.ID, Ready: ready, At: 2, Seq: 1}, ledger.StageMatched{App: a.ID, Stage: ready.StageKey})
+	d := report.Detail(c.View(), p, a)
+	if len(d.Stages) != 3 || !slices.Equal(d.Stages[0].Parents, []int{3}) {
+		t.Fatalf("%+v", d.Stages)
+	}
+	end := units.Seconds(2)
+	for i, s := range d.Stages[1:] {
+		if s.Stage != -1 || s.State != "coming" || s.Match.Stage != i+1 || !slices.Equal(s.Parents, []int{i}) || s.Start <= end ||
+			s.Deadline <= 0 || s.Duration <= 0 || s.Cores <= 0 || s.Cores > 4 || s.Executors == nil || s.Samples == nil {
+			t.Errorf("stage %d of the profile: %+v", i+1, s)
+		}
+		end = s.Start + s.Duration
+	}
+	if left := d.Predicted - end; left < 0 || left > 3 {
+		t.Errorf("the last stage ends at %v, the application at %v", end, d.Predicted)
+	}
+	c.To(20)
+	c.Know(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: 20, By: api.EndedByExit})
+	if d = report.Detail(c.View(), p, a); len(d.Stages) != 1 {
+		t.Errorf("of one that has failed: %+v", d.Stages[1:])
 	}
 }

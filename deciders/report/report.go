@@ -89,7 +89,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	for _, s := range a.Order {
 		d.Stages = append(d.Stages, stage(v.Now(), a, s))
 	}
-	d.Stages = append(d.Stages, gone(a)...)
+	d.Stages = slices.Concat(d.Stages, coming(v, p, a), gone(a))
 	return d
 }
 
@@ -109,6 +109,7 @@ func shortages(a *ledger.App) []api.AppShortage {
 func stage(now units.Instant, a *ledger.App, s *ledger.Stage) api.AppStage {
 	d := api.AppStage{
 		StageKey: s.Key(), Name: s.Ready.Name, State: "running", Tasks: s.Ready.Tasks, Start: s.ReadyAt, Deadline: s.First,
+		Parents:  slices.Clone(s.Ready.Parents),
 		Duration: max(0, a.Elapsed(now)-s.ReadyAt), Records: max(0, s.Ready.Records), CoreSeconds: s.CPU(),
 		Executors: []api.ExecutorID{}, QuotaChanges: s.QuotaChanges(), Match: match(a, s),
 		Samples: s.Samples.All(),

@@ -35,7 +35,7 @@ type roof struct {
 // roofs is the table of the packages, from the ground up.
 var roofs = []roof{
 	{"vocabulary", "units api spark", ""},
-	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access " +
+	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access planner/usage " +
 		"assign assign/scores", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
 	{"deciders", "deciders/estimate deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/recording " +

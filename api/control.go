@@ -387,6 +387,7 @@ const (
 	VerbPolicy     Verb = "policy"
 	VerbPolicySet  Verb = "policy-set"
 	VerbReport     Verb = "report"
+	VerbCores      Verb = "cores"
 	VerbExit       Verb = "exit"
 	VerbBackup     Verb = "backup"
 	VerbPing       Verb = "ping"
@@ -401,7 +402,7 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbWhy, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles,
 		VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbReport, VerbExit,
-		VerbBackup, VerbPing,
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbReport,
+		VerbCores, VerbExit, VerbBackup, VerbPing,
 		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb}
 }

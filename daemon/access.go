@@ -137,6 +137,13 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 			}
 			go func() { answer(t.logs(r)) }()
 		})
+	case api.VerbCores:
+		t.loop.Control(by, verb, r, func(a api.ControlReply) {
+			if a.Error == nil {
+				a.Cores = t.cores.with(a.Cores.Promised, r.Query)
+			}
+			answer(a)
+		})
 	default:
 		t.loop.Control(by, verb, r, answer)
 	}

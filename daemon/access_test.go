@@ -113,13 +113,13 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	}
 	for verb, q := range map[api.Verb]api.ControlRequest{
 		api.VerbLogs: {App: reply.AppID, Node: "n1", Log: &api.LogRequest{V: api.Version, App: reply.AppID, Executor: "1", Stream: "stderr"}},
-		api.VerbApp:  {App: reply.AppID}, api.VerbApps: {}, api.VerbNodes: {}, api.VerbPolicy: {}, api.VerbReport: {}, api.VerbProfiles: {}, api.VerbPing: {}, api.VerbProfile: {Profile: "p"},
+		api.VerbApp:  {App: reply.AppID}, api.VerbApps: {}, api.VerbNodes: {}, api.VerbPolicy: {}, api.VerbReport: {}, api.VerbCores: {}, api.VerbProfiles: {}, api.VerbPing: {}, api.VerbProfile: {Profile: "p"},
 		api.VerbDeadline: {App: reply.AppID, Deadline: 3600}, api.VerbRelease: {App: reply.AppID}, api.VerbCap: {App: reply.AppID, Cap: 1},
 		api.VerbStep: {App: reply.AppID, Step: &api.Step{Stage: -1, Low: 0.5, High: 1, Each: 5}}, api.VerbExit: {App: reply.AppID, Submission: "s-ann-2"},
 		api.VerbProfilePut: {}, api.VerbProfileRm: {Profile: "p"}, api.VerbDrain: {Node: "nobody"}, api.VerbUndrain: {Node: "nobody"}, api.VerbDivide: {Node: "nobody"}, api.VerbPolicySet: {Policy: &api.QueuePolicy{Rule: "none"}},
 		api.VerbIssue: {}, api.VerbPrincipals: {}, api.VerbRevoke: {Login: "user-nobody"}, api.VerbBackup: {Backup: &api.BackupPiece{ID: "none"}},
 	} {
-		view := map[api.Verb]bool{api.VerbApp: true, api.VerbApps: true, api.VerbNodes: true, api.VerbPolicy: true, api.VerbReport: true, api.VerbProfiles: true, api.VerbProfile: true, api.VerbPing: true}[verb]
+		view := map[api.Verb]bool{api.VerbApp: true, api.VerbApps: true, api.VerbNodes: true, api.VerbPolicy: true, api.VerbReport: true, api.VerbCores: true, api.VerbProfiles: true, api.VerbProfile: true, api.VerbPing: true}[verb]
 		mine := map[api.Verb]bool{api.VerbLogs: true, api.VerbDeadline: true, api.VerbRelease: true}[verb]
 		// Of a submission that nobody has, and their own profiles.
 		free := map[api.Verb]bool{api.VerbExit: true, api.VerbProfilePut: true, api.VerbProfileRm: true}[verb]

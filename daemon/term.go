@@ -35,6 +35,7 @@ type term struct {
 	engine  *planner.Engine
 	access  *plannerAccess
 	loop    *planner.Loop
+	cores   coresHistory
 	backups backups
 }
 
@@ -78,7 +79,7 @@ func (t *term) begin() error {
 	})
 	t.loop.Silence(t.silence) // Before anything that a node says now.
 	stop, err := bus.ServePlanner(p.conn, t.access.keyring, bus.Handlers{
-		Register: t.register, Events: t.loop.Events, Hello: t.loop.Hello, Status: t.loop.Status,
+		Register: t.register, Events: t.loop.Events, Hello: t.loop.Hello, Status: t.status,
 		Control: t.Control, PlanQuery: t.loop.Plan,
 	})
 	if err != nil {

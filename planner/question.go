@@ -39,6 +39,7 @@ var questions = map[api.Verb]question{
 	api.VerbProfiles: inquiry.listProfiles,
 	api.VerbProfile:  inquiry.showProfile,
 	api.VerbReport:   inquiry.report,
+	api.VerbCores:    inquiry.promised,
 }
 
 func (i inquiry) listNodes(q api.ControlRequest) (r api.ControlReply, err error) {
@@ -179,6 +180,12 @@ func (i inquiry) report(q api.ControlRequest) (r api.ControlReply, err error) {
 	}
 	d.Rows, r.More = page(q.Page, keys, func(key string) api.ReportRow { return rows[key] })
 	r.Report = &d
+	return r, nil
+}
+
+// promised says what applications are promised of the cores from now on: who had them the engine does not know.
+func (i inquiry) promised(api.ControlRequest) (r api.ControlReply, err error) {
+	r.Cores = &api.CoresHistory{V: api.Version, Promised: report.Promised(i.estimates.Outlook(i.view))}
 	return r, nil
 }
 

@@ -19,6 +19,9 @@ type Promise struct {
 	fastest float64
 }
 
+// Ends reports whether anybody knows until when p is.
+func (p Promise) Ends() bool { return p.Until < forever }
+
 // forever stands for the end of what nobody knows the end of, in seconds.
 const forever units.Seconds = 1e9
 

@@ -22,6 +22,7 @@ var needs = map[api.Verb]need{
 	api.VerbPolicy:   {role: api.RoleView},
 	api.VerbReport:   {role: api.RoleView}, // Of their own runs.
 	api.VerbWeb:      {role: api.RoleView},
+	api.VerbCores:    {role: api.RoleView},
 	api.VerbLogs:     {role: api.RoleView, own: true},
 	api.VerbRelease:  {role: api.RoleSubmit, own: true},
 	api.VerbDeadline: {role: api.RoleSubmit, own: true},

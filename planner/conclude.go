@@ -38,7 +38,7 @@ func (r *apps) conclude(a *ledger.App) {
 	if key, state, ok := r.line.Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: key, State: state})
 	}
-	if state, ok := r.reserves().Learn(r.view, a); ok {
+	if state, ok := r.cfg.reserves(r.view).Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
 	}
 	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.estimates, r.now, a),

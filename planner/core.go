@@ -4,7 +4,6 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
-	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -35,11 +34,6 @@ func newCore(cfg Config, l *ledger.Ledger) core {
 	v, estimates := l.View(), cfg.estimates()
 	return core{cfg: cfg, ledger: l, view: v, outlook: estimates.Outlook(v), estimates: estimates, places: cfg.places(),
 		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v))}
-}
-
-// reserves says who gets a reservation, by the policy in force.
-func (c *core) reserves() reservation.Policy {
-	return c.cfg.reserves(c.view)
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

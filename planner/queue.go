@@ -89,11 +89,11 @@ func (h *starter) tick() {
 // reserve decides on reservations where that is to be done again. Users are told, but for that of the application that
 // comes: its reply says it.
 func (h *starter) reserve(comes api.AppID) {
-	p := h.reserves()
+	p := h.cfg.reserves(h.view)
 	over := p.Over(h.view)
 	h.reservations(comes, over)
-	if h.reserved.renew(h.view, p, askEvery) || len(over) > 0 {
-		h.reservations(comes, p.Decide(h.view))
+	if again, less := h.reserved.renew(h.view, p, askEvery); again || len(over) > 0 {
+		h.reservations(comes, p.Decide(h.outlook, less))
 	}
 }
 

@@ -17,8 +17,9 @@ type reserving struct {
 	at        units.Instant
 }
 
-// renew reports whether p is to be asked again: somebody or a node has come or gone, or it is long ago.
-func (r *reserving) renew(v ledger.View, p reservation.Policy, every time.Duration) bool {
+// renew reports whether p is to be asked again: somebody or a node has come or gone, or it is long ago; less says that
+// nodes give less than they gave.
+func (r *reserving) renew(v ledger.View, p reservation.Policy, every time.Duration) (again, less bool) {
 	of := reserving{admission: p.Admission, serial: v.Serial(), at: r.at}
 	for range v.Running() {
 		of.running++
@@ -29,8 +30,9 @@ func (r *reserving) renew(v ledger.View, p reservation.Policy, every time.Durati
 		}
 	}
 	if of == *r && v.Now() < r.at.Add(every) {
-		return false
+		return false, false
 	}
+	less = of.offered < r.offered
 	*r, r.at = of, v.Now()
-	return true
+	return true, less
 }

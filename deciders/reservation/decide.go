@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -16,21 +17,24 @@ import (
 
 // round is one question to the rule.
 type round struct {
-	by   Policy
-	view ledger.View
-	// left is what each node has beside what is promised and reserved there, unreserved beside what is reserved.
-	left, unreserved map[string]units.Cores
-	// total is what the nodes offer, promised and reserved what of it is.
-	total, promised, reserved units.Cores
-	levers                    []ledger.Lever
+	by      Policy
+	view    ledger.View
+	outlook *estimate.Outlook
+	// reserved is what of each node is, promised what others have been promised of it whose deadlines are known, as the
+	// application sees it.
+	reserved map[string]units.Cores
+	promised map[api.AppID]map[string]units.Cores
+	jobs     map[api.AppID]assign.Job
+	levers   []ledger.Lever
 }
 
 // rounding is how far cores may be apart that are the same.
 const rounding = 1e-9
 
-// Decide says who gets a reservation now, who loses its own because nodes give less than they gave, and who is dropped.
-// Ask it when an application comes or ends, when nodes or deadlines change, and now and then.
-func (p Policy) Decide(v ledger.View) []ledger.Lever {
+// Decide says who gets a reservation now and who is dropped; less says that nodes give less than they gave, so that
+// some may lose theirs. Ask it when an application comes or ends, when nodes or deadlines change, and now and then.
+func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
+	v := o.View
 	if p.open() {
 		return nil
 	}
@@ -43,116 +47,112 @@ func (p Policy) Decide(v ledger.View) []ledger.Lever {
 			waiting = append(waiting, a)
 		}
 	}
-	if len(has)+len(waiting) == 0 {
+	if len(waiting) == 0 && !less {
 		return nil
 	}
-	r := p.newRound(v)
+	r := &round{by: p, view: v, outlook: o, reserved: make(map[string]units.Cores), jobs: make(map[api.AppID]assign.Job),
+		promised: make(map[api.AppID]map[string]units.Cores)}
 	s := assign.State{Now: v.Now(), Learnt: v.Learnt(ledger.DeadlinesKey)}
-	for _, a := range r.keep(has) {
+	for _, n := range v.Nodes() {
+		if n.Here() {
+			s.Total.Cores += n.Offered
+		}
+	}
+	for _, a := range r.keep(has, less) {
 		s.Serving = append(s.Serving, r.job(a, a.Reservation.Held()))
 	}
-	s.Total.Cores = r.total
-	if taken := min(r.promised, r.total-r.reserved); taken > 0 {
-		// What is promised is served first, and for ever.
-		s.Serving = append(s.Serving, assign.Job{Due: 1, Units: 1, Unit: assign.Amount{Cores: taken}})
-	}
 	for _, a := range waiting {
-		s.Waiting = append(s.Waiting, r.job(a, 0))
+		if j := r.job(a, 0); j.Tasks > 0 { // Where all is promised now nobody knows what will be.
+			s.Waiting = append(s.Waiting, j)
+		}
 	}
 	r.grant(s)
 	return r.levers
 }
 
-// newRound has on each node what it offers beside what those are promised whose deadlines are known.
-func (p Policy) newRound(v ledger.View) *round {
-	r := &round{by: p, view: v, left: make(map[string]units.Cores), unreserved: make(map[string]units.Cores)}
-	var here []string
-	for _, n := range v.Nodes() {
-		if n.Here() {
-			r.left[n.Node], r.unreserved[n.Node] = n.Offered, n.Offered
-			r.total += n.Offered
-			here = append(here, n.Node)
-		}
-	}
-	// Nobody in particular asks, and it is due at once.
-	for _, b := range p.Outlook(v).Promised(&ledger.App{Promise: ledger.Promise{Start: v.Now()}}, here) {
-		a := v.App(b.App)
-		if a == nil || a.Reservation.Held() > 0 {
-			continue
-		}
-		r.promised += b.Cores
-		seats := a.Seats()
-		if a.Queued() {
-			seats = here
-		}
-		all := units.Cores(0)
-		for _, name := range seats {
-			if _, ok := r.left[name]; ok {
-				all += v.Offered(name)
-			}
-		}
-		for _, name := range seats {
-			if _, ok := r.left[name]; ok {
-				r.left[name] -= b.Cores * v.Offered(name) / all
-			}
-		}
-	}
-	return r
-}
-
-// keep takes the reservations of those that keep them, and says who does not: those that are due first do. What is
-// promised to others ends none: it moves as they run, and those that are due later catch up.
-func (r *round) keep(has []*ledger.App) (kept []*ledger.App) {
+// keep takes the reservations of those that keep them: where nodes give less, those that are due first.
+func (r *round) keep(has []*ledger.App, less bool) (kept []*ledger.App) {
 	slices.SortFunc(has, func(a, b *ledger.App) int {
 		return cmp.Or(cmp.Compare(a.Instant(a.Promise.Deadline), b.Instant(b.Promise.Deadline)),
 			cmp.Compare(a.Promise.Start, b.Promise.Start), cmp.Compare(a.ID, b.ID))
 	})
 	for _, a := range has {
 		cores := a.Reservation.Held()
-		if !r.fits(r.unreserved, a, cores) {
+		if less && cores > r.free(a, r.reserved)+rounding {
 			r.levers = append(r.levers, ledger.Reserved{App: a.ID, Why: fmt.Sprintf(
 				"the %.1f cores that were reserved are not any more: its nodes give less than they gave", float64(cores))})
 			continue
 		}
-		r.take(r.unreserved, a, cores)
-		r.take(r.left, a, cores)
-		r.reserved += cores
+		r.take(r.reserved, a, cores)
 		kept = append(kept, a)
 	}
 	return kept
 }
 
-// part is what of a's cores is for a node.
-func (r *round) part(a *ledger.App, node string, cores units.Cores) units.Cores {
-	return cores * r.view.Offered(node) / a.Tenant.Cores
-}
-
-// fits reports whether each node of a has its part of so many cores left.
-func (r *round) fits(left map[string]units.Cores, a *ledger.App, cores units.Cores) bool {
-	seats := a.Seats()
-	return len(seats) > 0 && !slices.ContainsFunc(seats, func(node string) bool {
-		return !(r.part(a, node, cores) <= left[node]+rounding)
-	})
-}
-
-func (r *round) take(left map[string]units.Cores, a *ledger.App, cores units.Cores) {
+// free is how many cores a could have of its nodes beside what is promised there, and taken: each gives its part.
+func (r *round) free(a *ledger.App, taken map[string]units.Cores) units.Cores {
+	cores, promised := a.Tenant.Cores, r.promisedTo(a)
 	for _, node := range a.Seats() {
-		left[node] -= r.part(a, node, cores)
+		left := units.Cores(0)
+		if n := r.view.Node(node); n != nil && n.Here() && n.Offered > 0 {
+			left = (n.Offered - taken[node] - promised[node]) / n.Offered * a.Tenant.Cores
+		}
+		cores = min(cores, left)
 	}
+	return max(0, cores)
 }
 
-// job is a as one that has so many cores reserved. Until it is known what deadlines need, one that waits could use what
-// its own nodes have left.
-func (r *round) job(a *ledger.App, cores units.Cores) assign.Job {
-	u, could := r.by.unit(), most(r.view, a)
-	if _, _, known := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey)); !known && cores == 0 {
-		for _, node := range a.Seats() {
-			could = min(could, max(0, r.left[node]*a.Tenant.Cores/r.view.Offered(node)))
+// promisedTo is what of a's nodes others have been promised until a is due whose deadlines are known.
+func (r *round) promisedTo(a *ledger.App) map[string]units.Cores {
+	if known := r.promised[a.ID]; known != nil {
+		return known
+	}
+	of, seats := make(map[string]units.Cores), a.Seats()
+	for _, x := range r.outlook.Promised(a, seats) {
+		b := r.view.App(x.App)
+		if b == nil || b.Reservation.Held() > 0 || x.From >= a.Promise.Deadline {
+			continue
+		}
+		here := slices.DeleteFunc(slices.Clone(seats), func(node string) bool {
+			return !b.Queued() && r.view.Allocation(b, node) == nil
+		})
+		all := units.Cores(0)
+		for _, node := range here {
+			all += r.view.Offered(node)
+		}
+		for _, node := range here {
+			of[node] += x.Cores * r.view.Offered(node) / all
 		}
 	}
-	return assign.Job{ID: string(a.ID), Arrival: a.Promise.Start, Due: a.Instant(a.Promise.Deadline),
+	r.promised[a.ID] = of
+	return of
+}
+
+// take has a take so many cores of its nodes, of each in proportion to what that offers.
+func (r *round) take(taken map[string]units.Cores, a *ledger.App, cores units.Cores) {
+	for _, node := range a.Seats() {
+		if a.Tenant.Cores > 0 {
+			taken[node] += cores * r.view.Offered(node) / a.Tenant.Cores
+		}
+	}
+}
+
+// job is a as one that has so many cores reserved. One that waits could use what is not promised, and until it is known
+// what deadlines need what is not reserved either.
+func (r *round) job(a *ledger.App, cores units.Cores) assign.Job {
+	u, could := r.by.unit(), most(r.view, a)
+	switch _, _, known := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey)); {
+	case cores > 0:
+	case known:
+		could = min(could, r.free(a, nil))
+	default:
+		could = min(could, r.free(a, r.reserved))
+	}
+	j := assign.Job{ID: string(a.ID), Arrival: a.Promise.Start, Due: a.Instant(a.Promise.Deadline),
 		Unit: assign.Amount{Cores: u}, Units: whole(cores, u), Tasks: whole(could, u),
 		Used: float64(a.CoreSeconds()) / float64(u)}
+	r.jobs[a.ID] = j
+	return j
 }
 
 // whole is how many units some cores hold.
@@ -162,42 +162,42 @@ func whole(cores, unit units.Cores) int { return int(math.Floor(float64(cores/un
 // is not so waits, and those behind it have what it would have had.
 func (r *round) grant(s assign.State) {
 	for {
-		left, waits := maps.Clone(r.left), make(map[string]bool)
+		taken, waits := maps.Clone(r.reserved), make(map[string]bool)
 		grants := r.by.rule().Assign(s)
 		for _, g := range grants {
-			if a := r.view.App(api.AppID(g.ID)); a != nil && !g.Drop {
-				cores := r.by.unit() * units.Cores(g.Units)
-				if waits[g.ID] = !r.fits(left, a, cores); !waits[g.ID] {
-					r.take(left, a, cores)
-				}
+			a, cores := r.view.App(api.AppID(g.ID)), r.by.unit()*units.Cores(g.Units)
+			if g.Drop {
+				continue
+			}
+			if waits[g.ID] = cores > r.free(a, taken)+rounding; !waits[g.ID] {
+				r.take(taken, a, cores)
 			}
 		}
 		before := len(s.Waiting)
 		s.Waiting = slices.DeleteFunc(s.Waiting, func(j assign.Job) bool { return waits[j.ID] })
 		if len(s.Waiting) == before {
-			r.carryOut(s, grants)
+			r.carryOut(grants)
 			return
 		}
 	}
 }
 
 // carryOut makes levers of grants.
-func (r *round) carryOut(s assign.State, grants []assign.Grant) {
-	fraction, _, _ := r.by.rule().Fraction(s.Learnt)
+func (r *round) carryOut(grants []assign.Grant) {
+	fraction, _, _ := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey))
 	for _, g := range grants {
 		a := r.view.App(api.AppID(g.ID))
-		if a == nil || a.Reservation.Held() > 0 {
+		if a.Reservation.Held() > 0 {
 			continue
 		}
-		m, now := most(r.view, a), a.At(r.view.Now())
-		f := ledger.Reserved{App: a.ID, Why: "deadline " + verdict.Deadline(a.Promise.Deadline)}
+		j, due, now := r.jobs[a.ID], a.Promise.Deadline, a.At(r.view.Now())
+		m := r.by.unit() * units.Cores(j.Tasks)
+		f := ledger.Reserved{App: a.ID, Why: "deadline " + verdict.Deadline(due)}
 		switch cores := min(r.by.unit()*units.Cores(g.Units), a.Tenant.Cores); {
 		case g.Drop:
-			due := a.Promise.Deadline
-			need := (fraction*float64(m)*float64(due) - float64(a.CoreSeconds())) / float64(due-now)
 			f.Dropped = true
 			f.Why += fmt.Sprintf(" would need %.1f cores from now, all can give %.1f: it shares what others leave",
-				need, float64(m))
+				(fraction*float64(m)*float64(due)-float64(a.CoreSeconds()))/float64(due-now), float64(m))
 		default:
 			f.Cores, f.From = cores, max(0, now)
 			f.Why += fmt.Sprintf(": %.1f of %.1f cores are reserved: ", float64(cores), float64(m))

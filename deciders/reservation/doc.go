@@ -5,9 +5,9 @@
 // # How the rules are asked
 //
 //	unit      planner.quantum cores
-//	capacity  what the nodes that are here offer, less what those have been promised whose deadlines are known to be
-//	          kept (estimate.Outlook.Promised)
-//	M         what an application's slots can use of its nodes, and its cap allows
+//	capacity  of an application: what its nodes offer that are here, less what those have been promised by the time it is
+//	          due whose deadlines are known to be kept (estimate.Outlook.Promised)
+//	M         what its slots can use of that, and its cap allows; of a run that has ended, of its nodes
 //	arrival   the start of its deadline clock
 //	used      the CPU time of its executors so far: one that waits for a reservation runs all the same, on what others
 //	          leave
@@ -18,8 +18,8 @@
 // cannot give beside what is promised there waits. It is a floor and no cap: its run is recorded, without a quota.
 //
 // It ends with its application, or when that is due: the source ends jobs there, here they share what others leave.
-// Where a node is lost, or gives less, those that are due first keep theirs; the others wait again. What is promised
-// of a profile moves a little as its application runs: that takes nobody's reservation.
+// Where a node is lost, or gives less, those that are due first keep theirs; the others wait again. Nothing else takes
+// a reservation: what is promised later is promised beside it.
 //
 // Those that have finished teach, in time or not; of one that had no reservation, what it used in the mean counts as
 // what it had. Those that were killed or failed, or of which nobody knows how they ended, teach nothing.

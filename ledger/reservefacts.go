@@ -45,9 +45,12 @@ const reservedTolerance = 1e-6
 // check says which node of a cannot give it its part beside what is reserved there for others.
 func (f Reserved) check(l *Ledger, a *App) error {
 	for _, node := range a.Seats() {
+		if !l.allocation(a, node).Stays() {
+			continue // It is no part of what its nodes offer.
+		}
 		part := f.Cores / a.Tenant.Cores
 		for _, t := range l.allocations[node] {
-			if b := t.App; b != a && b.Running() && b.Reservation.Held() > 0 {
+			if b := t.App; b != a && b.Running() && b.Reservation.Held() > 0 && t.Stays() {
 				part += b.Reservation.Held() / b.Tenant.Cores
 			}
 		}

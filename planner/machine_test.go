@@ -215,6 +215,21 @@ func (m *machine) Drain(t *rapid.T) {
 
 func (m *machine) Time(t *rapid.T) {
 	m.pass(time.Duration(rapid.SampledFrom([]int{1, 300, 2000, 12000, 70000}).Draw(t, "ms")) * time.Millisecond)
+	lost := m.lost()
+	for n, p := range m.plans {
+		reserved := units.Cores(0)
+		for _, a := range p.Apps {
+			if a.Reserved {
+				reserved += a.Least
+			}
+			if a.Reserved && (a.Least <= 0 || a.Band != api.BandPromised || len(a.Stages) > 0) {
+				t.Fatalf("%s has a reservation: %+v", a.ID, a)
+			}
+		}
+		if reserved > 4+1e-6 && !lost[n] {
+			t.Fatalf("%v cores of %s are reserved", reserved, n)
+		}
+	}
 }
 
 func (m *machine) UserChanges(t *rapid.T) {
@@ -233,6 +248,7 @@ func (m *machine) Configure(t *rapid.T) {
 	next.MaxPool = rapid.IntRange(1, 4).Draw(t, "max pool")
 	next.Placement = rapid.SampledFrom(placement.Orders()).Draw(t, "placement")
 	next.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
+	next.Queue.Admission = rapid.SampledFrom(assign.Admissions()).Draw(t, "admission")
 	next.Queue.Late = rapid.SampledFrom(assign.Lates()).Draw(t, "late")
 	next.PaceInfeasible = rapid.Bool().Draw(t, "pace infeasible")
 	next.DriverLost = time.Duration(rapid.SampledFrom([]int{1, 10, 60}).Draw(t, "driver lost")) * time.Second
@@ -501,6 +517,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		cfg.MaxNodes = rapid.IntRange(0, 2).Draw(t, "max nodes")
 		cfg.Branches = rapid.SampledFrom(estimate.Branches()).Draw(t, "branches")
 		cfg.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
+		cfg.Queue.Admission = rapid.SampledFrom(assign.Admissions()).Draw(t, "admission")
 		cfg.Queue.Late = rapid.SampledFrom(assign.Lates()).Draw(t, "late")
 		cfg.Queue.Order = rapid.SampledFrom(assign.Orders()).Draw(t, "order")
 		w := newWorldOf(t, cfg, "a", "b", "c")

@@ -13,19 +13,23 @@ type reserving struct {
 	admission string
 	serial    uint64
 	running   int
-	offered   units.Cores
-	at        units.Instant
+	// offered is what nodes offer that may have executors, seated what those have that have reservations.
+	offered, seated units.Cores
+	at              units.Instant
 }
 
 // renew reports whether p is to be asked again: somebody or a node has come or gone, or it is long ago; less says that
 // nodes give less than they gave.
 func (r *reserving) renew(v ledger.View, p reservation.Policy, every time.Duration) (again, less bool) {
 	of := reserving{admission: p.Admission, serial: v.Serial(), at: r.at}
-	for range v.Running() {
+	for a := range v.Running() {
 		of.running++
+		if a.Reservation.Held() > 0 {
+			of.seated += a.Tenant.Cores
+		}
 	}
 	for _, n := range v.Nodes() {
-		if n.Here() {
+		if n.Live() {
 			of.offered += n.Offered
 		}
 	}

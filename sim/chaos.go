@@ -6,15 +6,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // RunChaos runs seven applications, six of them with deadlines and some at once, in a world
-// with a bad network on which faults rain (World.Chaos), all by a seed. Its error names what
-// has broken: an invariant (World.Run), or an application that does not end. history, where it
-// is not nil, gets what package replay reads. Worlds may run side by side.
+// with a bad network on which faults rain (World.Chaos), all by a seed; where cores are reserved for
+// new ones three of them are new. Its error names what has broken: an invariant (World.Run), or an
+// application that does not end. history, where it is not nil, gets what package replay reads.
+// Worlds may run side by side.
 func RunChaos(seed uint64, history io.Writer) error {
 	c := Default()
 	c.Seed, c.Restarts, c.Limit, c.History = seed, true, 2*time.Hour, history
@@ -24,6 +26,7 @@ func RunChaos(seed uint64, history io.Writer) error {
 			return err
 		}
 	}
+	c.Planner.Queue.Admission = assign.Admissions()[seed/6%3]
 	c.Net = des.Delays{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
 	if seed%3 == 1 {
 		c.Nodes = narrow(c.Nodes)
@@ -55,6 +58,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 		for _, factor := range []units.Seconds{1.4, 3} {
 			a := recorded
 			a.Deadline = alone * factor
+			if factor > 2 && c.Planner.Queue.Admission != assign.Open {
+				a.Name = fmt.Sprintf("new-%d", i) // Nobody can foresee whether it is in time.
+			}
 			if _, err := w.Submit(w.Now()+units.Seconds(10*i), a); err != nil {
 				return fmt.Errorf("seed %d: %w", seed, err)
 			}

@@ -47,7 +47,7 @@ func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
 			waiting = append(waiting, a)
 		}
 	}
-	if len(waiting) == 0 && !less {
+	if len(has)+len(waiting) == 0 {
 		return nil
 	}
 	r := &round{by: p, view: v, outlook: o, reserved: make(map[string]units.Cores), jobs: make(map[api.AppID]assign.Job),
@@ -70,7 +70,17 @@ func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
 	return r.levers
 }
 
-// keep takes the reservations of those that keep them: where nodes give less, those that are due first.
+// seats are the nodes that a has its cores on: where it is to leave it has none, and of one that is lost nobody knows.
+func (r *round) seats(a *ledger.App) []string {
+	return slices.DeleteFunc(a.Seats(), func(node string) bool {
+		n := r.view.Node(node)
+		return n == nil || !n.Here() || !(n.Offered > 0) || !r.view.Allocation(a, node).Stays()
+	})
+}
+
+// keep takes the reservations of those that keep them: where their nodes do not give as much any more, those that are
+// due first. Where nodes give less than they gave what is promised to others comes before; else that ends none: it
+// moves as they run, and those that are due later catch up.
 func (r *round) keep(has []*ledger.App, less bool) (kept []*ledger.App) {
 	slices.SortFunc(has, func(a, b *ledger.App) int {
 		return cmp.Or(cmp.Compare(a.Instant(a.Promise.Deadline), b.Instant(b.Promise.Deadline)),
@@ -78,7 +88,10 @@ func (r *round) keep(has []*ledger.App, less bool) (kept []*ledger.App) {
 	})
 	for _, a := range has {
 		cores := a.Reservation.Held()
-		if less && cores > r.free(a, r.reserved)+rounding {
+		if promised := r.promised[a.ID]; !less && promised == nil {
+			r.promised[a.ID] = map[string]units.Cores{}
+		}
+		if len(r.seats(a)) > 0 && cores > r.free(a, r.reserved)+rounding {
 			r.levers = append(r.levers, ledger.Reserved{App: a.ID, Why: fmt.Sprintf(
 				"the %.1f cores that were reserved are not any more: its nodes give less than they gave", float64(cores))})
 			continue
@@ -91,15 +104,14 @@ func (r *round) keep(has []*ledger.App, less bool) (kept []*ledger.App) {
 
 // free is how many cores a could have of its nodes beside what is promised there, and taken: each gives its part.
 func (r *round) free(a *ledger.App, taken map[string]units.Cores) units.Cores {
-	cores, promised := a.Tenant.Cores, r.promisedTo(a)
-	for _, node := range a.Seats() {
-		left := units.Cores(0)
-		if n := r.view.Node(node); n != nil && n.Here() && n.Offered > 0 {
-			left = (n.Offered - taken[node] - promised[node]) / n.Offered * a.Tenant.Cores
-		}
-		cores = min(cores, left)
+	seats, promised, part := r.seats(a), r.promisedTo(a), units.Cores(1)
+	for _, node := range seats {
+		part = min(part, 1-(taken[node]+promised[node])/r.view.Offered(node))
 	}
-	return max(0, cores)
+	if len(seats) == 0 {
+		return 0
+	}
+	return max(0, part*a.Tenant.Cores)
 }
 
 // promisedTo is what of a's nodes others have been promised until a is due whose deadlines are known.
@@ -107,7 +119,7 @@ func (r *round) promisedTo(a *ledger.App) map[string]units.Cores {
 	if known := r.promised[a.ID]; known != nil {
 		return known
 	}
-	of, seats := make(map[string]units.Cores), a.Seats()
+	of, seats := make(map[string]units.Cores), r.seats(a)
 	for _, x := range r.outlook.Promised(a, seats) {
 		b := r.view.App(x.App)
 		if b == nil || b.Reservation.Held() > 0 || x.From >= a.Promise.Deadline {
@@ -130,7 +142,7 @@ func (r *round) promisedTo(a *ledger.App) map[string]units.Cores {
 
 // take has a take so many cores of its nodes, of each in proportion to what that offers.
 func (r *round) take(taken map[string]units.Cores, a *ledger.App, cores units.Cores) {
-	for _, node := range a.Seats() {
+	for _, node := range r.seats(a) {
 		if a.Tenant.Cores > 0 {
 			taken[node] += cores * r.view.Offered(node) / a.Tenant.Cores
 		}

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// The planner at scale.
+// A planner at scale.
 const (
 	scaleNodes   = 10_000
 	scaleApps    = 1_000
@@ -36,8 +37,10 @@ const (
 // the bus, but there is no network.
 type cluster struct {
 	t      testing.TB
+	of     clusterSize
 	engine *planner.Engine
 	turn   planner.Turn
+	kept   *report.Kept // Who answers has it; nil predicts each time.
 	db     store.Store
 	file   string   // Of db.
 	beside *os.File // Takes the bytes that db has taken, for the bare append.
@@ -57,6 +60,9 @@ type cluster struct {
 	events, own, bare, cpus, engines, stores, encodes, ticks, statuses []float64
 }
 
+// clusterSize is of how many nodes and applications a cluster is, and on how many nodes each of these is.
+type clusterSize struct{ nodes, apps, spread int }
+
 type scaleNode struct {
 	name  string
 	seq   uint64
@@ -73,15 +79,15 @@ type scaleApp struct {
 	bindings   []api.Binding
 }
 
-func newCluster(t testing.TB) *cluster {
+func newCluster(t testing.TB, size clusterSize) *cluster {
 	t.Helper()
 	cfg := planner.Default()
-	cfg.MaxNodes = scaleSpread
+	cfg.MaxNodes = size.spread
 	engine, err := planner.New(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{},
+	c := &cluster{t: t, of: size, engine: engine, now: 1_800_000_000_000_000_000, byName: map[string]*scaleNode{},
 		byID: map[api.AppID]*scaleApp{}}
 	c.began = c.now
 	c.open()
@@ -132,13 +138,13 @@ func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Dur
 		case planner.PublishDirective:
 			c.encode(a.Directive)
 		case planner.Answer:
-			reply = a.Work(c.engine.View(), nil)
+			reply = a.Work(c.engine.View(), c.kept)
 		case planner.Reply:
 			reply = a.Body
 		}
 	}
 	took = time.Since(start)
-	if plans == scaleSpread {
+	if plans == c.of.spread {
 		if used := threadTime(c.t) - cpu; unix.Gettid() == thread {
 			c.cpus = append(c.cpus, ms(used))
 		}
@@ -215,16 +221,16 @@ func (n *scaleNode) take(p api.Plan) {
 // join has all nodes join and all applications come, within one stage's time.
 func (c *cluster) join() {
 	c.t.Helper()
-	for i := range scaleNodes {
+	for i := range c.of.nodes {
 		n := &scaleNode{name: fmt.Sprintf("n%05d", i)}
 		c.nodes, c.byName[n.name] = append(c.nodes, n), n
 		c.step(planner.Hello{To: 1, Status: c.status(n)})
 	}
-	p := scaleProfile()
+	p := scaleProfile(c.of.spread)
 	c.step(planner.Control{To: 1, Verb: api.VerbProfilePut, Request: api.ControlRequest{V: api.Version, Body: &p}})
-	for i := range scaleApps {
+	for i := range c.of.apps {
 		c.register(i)
-		if (i+1)%(scaleApps/stageSeconds) == 0 {
+		if (i+1)%(c.of.apps/stageSeconds) == 0 {
 			c.second()
 		}
 	}
@@ -232,14 +238,15 @@ func (c *cluster) join() {
 		nil, nil, nil
 }
 
-// scaleProfile is a chain of stages that take 10 s on 40 nodes of 16 cores.
-func scaleProfile() api.Profile {
-	p := api.Profile{Schema: api.ProfileSchema, Name: "scale", Runs: 1, Cores: 16 * scaleSpread, Head: 2, Tail: 1,
+// scaleProfile is a chain of stages that take 10 s on so many nodes of 16 cores.
+func scaleProfile(spread int) api.Profile {
+	p := api.Profile{Schema: api.ProfileSchema, Name: "scale", Runs: 1, Cores: 16 * units.Cores(spread), Head: 2, Tail: 1,
 		Duration: 10*scaleStages + 3}
 	for k := range scaleStages {
 		s := api.ProfileStage{ID: k, Job: k, Name: fmt.Sprintf("stage %d of a job", k),
 			Signature: fmt.Sprintf("signature %d", k), Parents: []int{},
-			Tasks: 160, Duration: 10, Records: 1_000_000, CoreSeconds: 1600, NominalRate: 625, LongestTask: 12}
+			Tasks: 4 * spread, Duration: 10, Records: 25_000 * int64(spread), CoreSeconds: 40 * units.Work(spread),
+			NominalRate: 625, LongestTask: 12}
 		if k > 0 {
 			s.Parents = []int{k - 1}
 		}
@@ -280,8 +287,8 @@ func (c *cluster) submit(a *scaleApp) (took time.Duration) {
 		up = append(up, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: x.ID}})
 		a.bindings = append(a.bindings, api.Binding{Executor: x.ID, Weight: 4, Tasks: 4})
 	}
-	if len(up) != scaleSpread {
-		c.t.Fatalf("%d executors, want %d", len(up), scaleSpread)
+	if len(up) != c.of.spread {
+		c.t.Fatalf("%d executors, want %d", len(up), c.of.spread)
 	}
 	c.tell(a, up...)
 	return took
@@ -311,20 +318,22 @@ func (c *cluster) boundary(a *scaleApp) {
 	c.t.Helper()
 	if a.stage >= 0 {
 		c.measured(c.tell(a, api.Event{Type: api.EventStageDone, At: c.at(),
-			Done: &api.StageDone{StageKey: api.StageKey{Stage: a.stage}, Tasks: 160,
-				RecordsRead: 1_000_000, RecordsWritten: 1_000_000, TaskCPU: 1600, LastFinish: c.at(), LongestTask: 12}}))
+			Done: &api.StageDone{StageKey: api.StageKey{Stage: a.stage}, Tasks: 4 * c.of.spread,
+				RecordsRead: 25_000 * int64(c.of.spread), RecordsWritten: 25_000 * int64(c.of.spread),
+				TaskCPU: 40 * units.Seconds(c.of.spread), LastFinish: c.at(), LongestTask: 12}}))
 	}
 	a.stage++
 	a.ready = c.now
 	c.measured(c.tell(a, api.Event{Type: api.EventStageReady, At: c.at(),
 		Stage: &api.StageReady{StageKey: api.StageKey{Stage: a.stage},
-			Name: fmt.Sprintf("stage %d of a job", a.stage), Signature: fmt.Sprintf("signature %d", a.stage), Tasks: 160,
-			Records: 1_000_000, Bindings: a.bindings}}))
+			Name: fmt.Sprintf("stage %d of a job", a.stage), Signature: fmt.Sprintf("signature %d", a.stage),
+			Tasks:   4 * c.of.spread,
+			Records: 25_000 * int64(c.of.spread), Bindings: a.bindings}}))
 }
 
 func (c *cluster) measured(plans int, took time.Duration) {
-	if plans != scaleSpread {
-		c.t.Fatalf("a stage event makes %d plans, want %d", plans, scaleSpread)
+	if plans != c.of.spread {
+		c.t.Fatalf("a stage event makes %d plans, want %d", plans, c.of.spread)
 	}
 	c.events = append(c.events, ms(took))
 }

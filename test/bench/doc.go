@@ -91,6 +91,8 @@
 //	plan.scale_own_ms.*                  the former less the latter, event by event
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
 //	                                     ends; register.scale.flexible_ms.* under that rule of the queue
+//	look.predictions_per_s               runs predicted for those who look at 1,000 applications once a second, with 100
+//	                                     stage events a second, in the mean of two minutes of virtual time
 //	queue.sim.elastic_ratio, .rigid_ratio   100 applications on ten nodes of two units, on the engines (sim/zoe):
 //	                                     turnaround under flexible over rigid, fifo, n traces
 //	queue.sim.interactive_ratio, .met_gain, .batch_ratio   the same: waits, deadlines met and turnaround under

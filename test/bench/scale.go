@@ -39,7 +39,7 @@ func alone(t testing.TB, command string) []figure {
 // scaleCluster is what alone runs for scaled.
 func scaleCluster(t testing.TB) []figure {
 	daemon.LimitPlannerMemory() // As the planner's daemon does.
-	c := newCluster(t)
+	c := newCluster(t, clusterSize{scaleNodes, scaleApps, scaleSpread})
 	c.join()
 	for range scaleSeconds {
 		c.second()

@@ -45,5 +45,10 @@ func (sh *shell) startDemo(ctx context.Context, cfg demo.Config) (demo.System, e
 	if err != nil {
 		return nil, err // Not system: a nil *Local is no nil System.
 	}
+	if code, err := system.Web(ctx); err == nil {
+		if link, _, err := pageLink(code, ""); err == nil {
+			fmt.Fprintf(sh.Stdout, "demo: the page that shows it: %s\n", link)
+		}
+	}
 	return system, nil
 }

@@ -33,6 +33,7 @@ type fakePlanner struct {
 	plan     api.PlanReply
 	policy   *api.QueueDetail
 	report   *api.Report
+	web      api.WebCode
 	// known are the profiles that plans may name, nil for all.
 	known   []string
 	step    *api.Step
@@ -124,6 +125,8 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		if reply.Why = f.why[r.App]; reply.Why == nil {
 			reply.Error = api.Errorf(api.KindNotFound, "application %s is not known", r.App)
 		}
+	case api.VerbWeb:
+		reply.Web = &f.web
 	case api.VerbKill:
 		reply.Message, reply.Error = f.kill(r.App)
 	case api.VerbProfiles:

@@ -39,7 +39,7 @@ type PlannerConfig struct {
 	TLS bus.TLS
 	// Plaintext allows addresses that are not loopback without TLS.
 	Plaintext bool
-	// HTTP is the address of /metrics and /healthz; "" turns them off.
+	// HTTP is the address of the page, its API, /metrics, /healthz and /readyz; "" turns them off.
 	HTTP string
 	// Credentials is the file with the planner's own credential on the server at NatsURL; "" is
 	// the one in State that `pacer auth nats` makes, and none where there is none.
@@ -285,6 +285,8 @@ type UpConfig struct {
 	Node    NodeConfig
 	// Ready is called once, with one line that contains "ready".
 	Ready func(line string)
+	// Link is told after that, if it is not nil, at which address the planner's owner begins a session on its page.
+	Link func(address string)
 }
 
 // Validate reports every fault of c at once.

@@ -112,6 +112,19 @@ func hosts(cfg PlannerConfig) []string {
 	return names
 }
 
+// link is an address of the page at which an owner of the planner begins a session; "" where there is none.
+func (d *door) link(at *site, owners []Owner) string {
+	t := d.term.Load()
+	if t == nil || at == nil || len(owners) == 0 {
+		return ""
+	}
+	by, err := t.access.keyring.Who(api.Principal{Kind: api.PrincipalUser, Name: owners[0].Name}.Login())
+	if err != nil {
+		return ""
+	}
+	return at.url() + "/#" + d.Sessions.Code(by)
+}
+
 // webCode lets somebody begin a session.
 func (t *term) webCode(by api.Principal) (*api.WebCode, error) {
 	p := t.planner

@@ -65,6 +65,9 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 				n.offered(),
 				n.TotalCores, n.Memory, runsIn()))
 		}
+		if link := p.door.link(p.site, c.Planner.Owners); c.Link != nil && link != "" {
+			c.Link(link)
+		}
 	}
 	return n
 }

@@ -64,7 +64,7 @@ func showApplication(_ http.ResponseWriter, c *call) (any, error) {
 }
 
 func showWhy(_ http.ResponseWriter, c *call) (any, error) {
-	reply, err := c.control("why", api.ControlRequest{App: c.app()})
+	reply, err := c.control(api.VerbWhy, api.ControlRequest{App: c.app()})
 	return versioned(reply.Why), err
 }
 

@@ -27,7 +27,7 @@ var (
 		"nats-url": {[]string{"planner.nats-url"},
 			"NATS server with JetStream to use in place of the embedded one, nats:// or tls://host:port"},
 		"tls-ca":       {[]string{"planner.tls-ca"}, "authorities of that server's certificate, PEM"},
-		"planner-http": {[]string{"planner.http"}, "planner's address of /metrics and /healthz"},
+		"planner-http": {[]string{"planner.http"}, "planner's address of the page, /metrics and /healthz"},
 		"node-http":    {[]string{"node.http"}, "node controller's address of /metrics and /healthz"},
 		"state-dir":    {[]string{"planner.state", "node.state"}, "directory of databases, logs and executors' files"},
 		"credentials": {[]string{"planner.credentials"},
@@ -46,7 +46,7 @@ var (
 		"listen":      {[]string{"planner.listen"}, "NATS address, host:port"},
 		"nats-url":    upFlags["nats-url"],
 		"tls-ca":      upFlags["tls-ca"],
-		"http":        {[]string{"planner.http"}, "address of /metrics and /healthz"},
+		"http":        {[]string{"planner.http"}, "address of the page, /metrics and /healthz"},
 		"state-dir":   {[]string{"planner.state"}, "directory of planner.db"},
 		"credentials": upFlags["credentials"],
 		"log-level":   upFlags["log-level"],
@@ -102,6 +102,9 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 		}
 		cfg.Node.OwnSpark = ownSpark(c.Context())
 		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
+		if OnTerminal(sh.Stdout) { // A link in a log is nobody's, or anybody's.
+			up.Link = func(link string) { sh.say("see it at " + link) }
+		}
 		if err := errors.Join(cfg.Check("planner.", "node."), up.Validate()); err != nil {
 			return Coded(ExitConfig, err)
 		}

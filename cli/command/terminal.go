@@ -3,9 +3,12 @@ package command
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // terminal is a writer for texts of others: what would make a terminal do something else
@@ -34,6 +37,12 @@ func Raw(w io.Writer) io.Writer {
 		return t.w
 	}
 	return w
+}
+
+// OnTerminal reports whether somebody reads what is written to w as it comes.
+func OnTerminal(w io.Writer) bool {
+	f, ok := Raw(w).(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Visible is s in one line and one column, with all escaped that is not shown.

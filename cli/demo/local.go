@@ -159,6 +159,12 @@ func (l *Local) App(ctx context.Context, submission string) (*api.AppDetail, err
 	return nil, nil
 }
 
+// Web is a code for a session on the planner's page.
+func (l *Local) Web(ctx context.Context) (*api.WebCode, error) {
+	reply, err := l.conn.Control(ctx, api.VerbWeb, api.ControlRequest{})
+	return reply.Web, err
+}
+
 // Close stops a driver that still runs, then `pacer up`, which ends applications
 // and cleans up, and waits for both. What does not stop in time is killed, which
 // is an error.

@@ -122,6 +122,32 @@ func (p typed) reaches(e ast.Expr) bool {
 	}
 }
 
+// What changes what runs is a lever, and levers go by the one apply, with what follows from them.
+func TestLeversAreAppliedInOnePlace(t *testing.T) {
+	for _, p := range checked(t) {
+		if p.name != "planner" {
+			continue
+		}
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) != 1 || !strings.HasSuffix(types.ExprString(call.Fun), ".record") {
+					return true
+				}
+				fact, ok := p.info.TypeOf(call.Args[0]).(*types.Named)
+				if !ok || types.IsInterface(fact) {
+					return true
+				}
+				lever := fact.Obj().Pkg().Scope().Lookup("Lever").Type().Underlying().(*types.Interface)
+				if types.Implements(fact, lever) {
+					t.Errorf("%s: %s is a lever: levers.apply records it", p.set.Position(call.Pos()), fact.Obj().Name())
+				}
+				return true
+			})
+		}
+	}
+}
+
 // What nobody records the ledger need not know.
 func TestEveryFactIsRecorded(t *testing.T) {
 	packages := map[string]typed{}
@@ -129,7 +155,7 @@ func TestEveryFactIsRecorded(t *testing.T) {
 		packages[p.name] = p
 	}
 	recorded := map[string]bool{}
-	for _, name := range []string{"planner", "deciders/schedule", "deciders/handover", "deciders/placement", "deciders/queue", "deciders/reservation"} {
+	for _, name := range []string{"planner", "deciders/schedule", "deciders/handover", "deciders/placement", "deciders/queue", "deciders/reservation", "deciders/verdict"} {
 		for _, object := range packages[name].info.Uses {
 			if object.Pkg() != nil && object.Pkg().Path() == module+"/ledger" {
 				recorded[object.Name()] = true

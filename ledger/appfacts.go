@@ -120,11 +120,13 @@ func (f EventTaken) apply(l *Ledger) error {
 }
 
 // Judged: an application has a verdict, and what takes its gate away. After is what somebody has
-// asked for and it was judged anew for, DeadlineGiven or Capped, nil for nothing.
+// asked for and it was judged anew for, DeadlineGiven or Capped, nil for nothing. Says is told its user, "" for
+// nothing.
 type Judged struct {
 	App api.AppID
 	Judgement
 	After Fact
+	Says  string
 }
 
 // verdicts are all that may be thought of a deadline.
@@ -181,10 +183,12 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 	return nil
 }
 
-// GateSet: something has taken an application's gate away, or given it back.
+// GateSet: something has taken an application's gate away, or given it back. Why is why it has all cores from now on,
+// "" where it had them before or has not; Says is told its user, "" for nothing.
 type GateSet struct {
-	App  api.AppID
-	Gate Gate
+	App       api.AppID
+	Gate      Gate
+	Why, Says string
 }
 
 func (f GateSet) apply(l *Ledger) error {
@@ -196,10 +200,11 @@ func (f GateSet) apply(l *Ledger) error {
 	return nil
 }
 
-// ModeSet: an application runs in another mode.
+// ModeSet: an application runs in another mode, with all cores. Why is told its user.
 type ModeSet struct {
 	App  api.AppID
 	Mode Mode
+	Why  string
 }
 
 func (f ModeSet) apply(l *Ledger) error {
@@ -232,11 +237,12 @@ func (f Capped) apply(l *Ledger) error {
 }
 
 // TargetsPaused: an application's stages have all cores, in its place among others, or their targets
-// again. Known is the part of what is left of its work that is known.
+// again. Known is the part of what is left of its work that is known, Says is told its user.
 type TargetsPaused struct {
 	App    api.AppID
 	Paused bool
 	Known  units.Fraction
+	Says   string
 }
 
 func (f TargetsPaused) apply(l *Ledger) error {

@@ -15,8 +15,16 @@ func (QueuePlaced) lever()     {} // Enter: wait.
 func (TurnedDown) lever()      {} // Enter: refuse.
 func (Reserved) lever()        {} // Reserve cores, or take that back.
 func (Capped) lever()          {} // Cap.
+func (Judged) lever()          {} // Band: what is thought of a deadline, and the gate that this means.
+func (GateSet) lever()         {} // Band: let go, or held back again.
+func (ModeSet) lever()         {} // Band: let go for good.
+func (TargetsPaused) lever()   {} // Band: all cores for now, or targets again.
+func (TargetsDropped) lever()  {} // Band: all cores.
+func (Looked) lever()          {} // Band: as it is.
 func (Seated) lever()          {} // Give seats.
+func (ReplacementSent) lever() {} // Give a seat again that was lost.
 func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.
+func (PlaceGivenBack) lever()  {} // Ceiling: what is kept for a lost seat is anybody's; else it goes with seats.
 func (StageAimed) lever()      {} // Aim.
 func (StageTargeted) lever()   {} // Aim at the deadline that stands.
 func (StageShared) lever()     {} // Hand over.

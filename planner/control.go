@@ -16,8 +16,9 @@ import (
 // requests is the part of an engine that answers people.
 type requests struct {
 	*core
-	nodes *nodes
-	apps  *apps
+	levers *levers
+	nodes  *nodes
+	apps   *apps
 }
 
 // verbs is where a control verb is entered that is no question.
@@ -180,7 +181,7 @@ func (d *requests) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 	if a.Promise.Mode != ledger.Paced {
 		return api.ControlReply{Message: fmt.Sprintf("%s has all cores already", a.ID)}, nil
 	}
-	d.apps.release(a, "released: all cores from now on")
+	d.levers.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Released, Why: "released: all cores from now on"})
 	return api.ControlReply{Message: fmt.Sprintf("%s has all cores from now on", a.ID)}, nil
 }
 

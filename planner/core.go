@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
@@ -48,6 +49,13 @@ func (c *core) record(f ledger.Fact) bool {
 
 // refused has it known that a decision was left out.
 func (c *core) refused(err error) { c.record(ledger.DecisionRefused{Err: err}) }
+
+// say tells an application's user a line, "" for none.
+func (c *core) say(id api.AppID, text string) {
+	if text != "" {
+		c.record(ledger.Noticed{App: id, Text: text})
+	}
+}
 
 // reply answers a request once the step is over, so that body sees its outcome.
 func (c *core) reply(to Ticket, body func() any) {

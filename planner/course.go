@@ -5,16 +5,15 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
-	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // course is the part of an engine that sees to what running applications have before them, by their profiles
 // and by what they show.
 type course struct {
 	*core
-	nodes *nodes
+	levers *levers
 }
 
 // match finds the annotation of a stage that has become ready, in order of id, and reports whether there is
@@ -28,7 +27,7 @@ func (c *course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
 		moved = c.record(ledger.VariantTaken{App: a.ID, Place: place, Stage: s.Key()})
 	}
 	if moved && a.Promise.Mode == ledger.Paced {
-		c.say(a, fmt.Sprintf("stage %d (%s) shows another variant of profile %q: it is planned for that", s.Key().Stage,
+		c.say(a.ID, fmt.Sprintf("stage %d (%s) shows another variant of profile %q: it is planned for that", s.Key().Stage,
 			s.Ready.Name, a.Promise.Profile))
 	}
 	for _, o := range a.Opened() {
@@ -46,7 +45,7 @@ func (c *course) add(a *ledger.App, s *ledger.Stage) bool {
 		return false
 	}
 	if first && a.Promise.Mode == ledger.Paced {
-		c.say(a, fmt.Sprintf("stage %d (%s) is not in profile %q: what it takes is estimated", s.Key().Stage, s.Ready.Name,
+		c.say(a.ID, fmt.Sprintf("stage %d (%s) is not in profile %q: what it takes is estimated", s.Key().Stage, s.Ready.Name,
 			a.Promise.Profile))
 	}
 	return true
@@ -56,27 +55,8 @@ func (c *course) add(a *ledger.App, s *ledger.Stage) bool {
 func (c *course) queryEnded(a *ledger.App, execution int64) {
 	left := a.Profile.Match.Leaves(execution)
 	if c.record(ledger.QueryEnded{App: a.ID, Execution: execution, Left: left}) && left {
-		c.retarget(a)
+		c.levers.retarget(a)
 	}
-}
-
-// leastKnown is the part of what is left of an application's work that has to be known for it to be held back.
-const leastKnown units.Fraction = 0.5
-
-// weigh pauses the targets of an application of which too little is known of what is left, or gives them back.
-func (c *course) weigh(a *ledger.App) {
-	known := estimate.Known(a, c.outlook.Course(a))
-	paused := known < leastKnown
-	if paused == a.Promise.Paused {
-		return
-	}
-	c.record(ledger.TargetsPaused{App: a.ID, Paused: paused, Known: known})
-	if paused {
-		c.say(a, fmt.Sprintf("%.0f %% of what is left of its work is known: all cores until it is half", 100*float64(known)))
-	} else {
-		c.say(a, fmt.Sprintf("%.0f %% of what is left of its work is known: paced again", 100*float64(known)))
-	}
-	c.retarget(a)
 }
 
 // estimated looks at what stages that the profile lacks have shown since they were planned: their
@@ -86,21 +66,10 @@ func (c *course) estimated(a *ledger.App) {
 		return
 	}
 	if a.Promise.Paused {
-		c.weigh(a)
+		c.levers.apply(verdict.Weigh(c.outlook, a)...)
 		return
 	}
 	if slices.ContainsFunc(a.Opened(), func(s *ledger.Stage) bool { return estimate.Drifted(a, s) }) {
-		c.retarget(a)
+		c.levers.retarget(a)
 	}
 }
-
-// retarget plans the running stages anew after the application's deadline
-// changed.
-func (c *course) retarget(a *ledger.App) {
-	if a.Paced() {
-		c.nodes.apply(schedule.Anew(c.outlook, a)...)
-	}
-}
-
-// say tells the application's user a line.
-func (c *course) say(a *ledger.App, text string) { c.record(ledger.Noticed{App: a.ID, Text: text}) }

@@ -148,8 +148,8 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		}
 	case api.EventUnpaced:
 		if a.Promise.Mode != ledger.Unpaced {
-			r.record(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced})
-			r.ungate(a, cmp.Or(ev.Reason, "the application cannot be paced")+": it runs unpaced, with all cores")
+			r.levers.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced,
+				Why: cmp.Or(ev.Reason, "the application cannot be paced") + ": it runs unpaced, with all cores"})
 		}
 	case api.EventEnd:
 		r.contextStops(a, ev)
@@ -167,8 +167,8 @@ func (r *apps) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
 	switch {
 	case !a.Paced() || !s.Planned || s.Done != nil:
 	case waited && len(bindings) > 0:
-		r.nodes.apply(schedule.Late(r.outlook, a, s)...)
+		r.levers.apply(schedule.Late(r.outlook, a, s)...)
 	default:
-		r.nodes.apply(schedule.Bound(r.outlook, a, s))
+		r.levers.apply(schedule.Bound(r.outlook, a, s))
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -28,7 +28,7 @@ func (r *apps) contextStops(a *ledger.App, ev api.Event) {
 	}
 	r.record(f)
 	if observed := report.Observed(a, r.now); observed != "" {
-		r.say(a, observed) // The reply to this event carries it.
+		r.say(a.ID, observed) // The reply to this event carries it.
 	}
 }
 
@@ -151,7 +151,7 @@ func (r *apps) tick(a *ledger.App) {
 		return
 	}
 	if a.Gated() && a.Clocks.Silent >= r.cfg.DriverLost {
-		r.unheard(a)
+		r.levers.apply(verdict.Unheard(a))
 	}
 	if a.Queued() || r.killed(a) {
 		return
@@ -159,13 +159,7 @@ func (r *apps) tick(a *ledger.App) {
 	r.repace(a)
 	r.course.estimated(a)
 	r.stepTick(a)
-	switch at := a.At(r.now); {
-	case a.Paced() && at >= a.Promise.Deadline:
-		r.late(a)
-	case a.Promise.Gate.Late && !a.Promise.Gate.Overdue &&
-		at >= a.Promise.Deadline*units.Seconds(1+sharing.Of(r.cfg.Sharing).Doubts.Overdue):
-		r.lost(a)
-	}
+	r.levers.apply(verdict.Late(r.outlook, a)...)
 }
 
 // driverGone reports whether a's driver is gone, as far as can be known without its word.
@@ -221,15 +215,6 @@ func deserted(a *ledger.App) bool {
 // signalled and above are exit codes of what a signal has ended.
 const signalled = 128
 
-// unheard gives all cores to an application whose executors run while its driver is silent:
-// nobody tells which stages there are. It is paced again when its driver speaks.
-func (r *apps) unheard(a *ledger.App) {
-	gate := a.Promise.Gate
-	gate.Unheard = true
-	r.record(ledger.GateSet{App: a.ID, Gate: gate})
-	r.ungate(a, fmt.Sprintf("the driver was not heard for %v: all cores until it is", a.Clocks.Silent.Round(time.Second)))
-}
-
 // heardAgain paces an application again whose driver was not heard for long.
 func (r *apps) heardAgain(a *ledger.App) {
 	if !a.Promise.Gate.Unheard {
@@ -237,7 +222,7 @@ func (r *apps) heardAgain(a *ledger.App) {
 	}
 	gate := a.Promise.Gate
 	gate.Unheard = false
-	r.record(ledger.GateSet{App: a.ID, Gate: gate})
+	r.levers.apply(ledger.GateSet{App: a.ID, Gate: gate})
 	if !a.Running() {
 		return
 	}

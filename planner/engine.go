@@ -15,6 +15,7 @@ import (
 // shell. The same Config, pairs and Events give the same Actions.
 type Engine struct {
 	core     core
+	levers   levers
 	nodes    nodes
 	starter  starter
 	course   course
@@ -54,11 +55,12 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
 	e := &Engine{core: newCore(cfg, l)}
-	e.nodes = nodes{core: &e.core}
-	e.starter = starter{core: &e.core, nodes: &e.nodes}
-	e.course = course{core: &e.core, nodes: &e.nodes}
-	e.apps = apps{core: &e.core, nodes: &e.nodes, starter: &e.starter, course: &e.course}
-	e.requests = requests{core: &e.core, nodes: &e.nodes, apps: &e.apps}
+	e.nodes = nodes{core: &e.core, levers: &e.levers}
+	e.levers = levers{core: &e.core, nodes: &e.nodes}
+	e.starter = starter{core: &e.core, levers: &e.levers}
+	e.course = course{core: &e.core, levers: &e.levers}
+	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, course: &e.course}
+	e.requests = requests{core: &e.core, levers: &e.levers, nodes: &e.nodes, apps: &e.apps}
 	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}
 	return e, nil
 }
@@ -152,7 +154,7 @@ func (e *Engine) tick(deaf bool) {
 		e.requests.expel(a)
 	}
 	e.starter.tick()
-	e.nodes.ask(e.deciders...)
+	e.levers.ask(e.deciders...)
 }
 
 // finish turns what the step changed into actions.

@@ -15,6 +15,7 @@ import (
 // nodes is the part of an engine that sees to executors and nodes.
 type nodes struct {
 	*core
+	levers *levers
 	// silence is what the uptime will be at least when the next node is lost or forgotten.
 	silence time.Duration
 }
@@ -70,7 +71,7 @@ func (f *nodes) replaceOnce(a *ledger.App) {
 			f.giveUp(a, lost+1)
 			return
 		}
-		f.record(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since})
+		f.levers.apply(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since})
 	}
 }
 
@@ -89,9 +90,9 @@ func (f *nodes) replacements(a *ledger.App, since units.Instant) int {
 // with.
 func (f *nodes) giveUp(a *ledger.App, lost int) {
 	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.ReplacementWindow})
-	f.record(ledger.Noticed{App: a.ID, Text: fmt.Sprintf(
+	f.say(a.ID, fmt.Sprintf(
 		"%d executors were lost within %v, the last one by %s: no more are started", lost,
-		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit())})
+		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit()))
 }
 
 // resize counts again what a's nodes offer.

@@ -31,5 +31,5 @@ func (h *starter) grow(a *ledger.App) {
 	}
 	seats, crowded := places.Growth(h.outlook, a)
 	h.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded || bounded})
-	h.nodes.apply(seats...)
+	h.levers.apply(seats...)
 }

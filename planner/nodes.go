@@ -218,7 +218,7 @@ func (f *nodes) drain(q api.ControlRequest) (api.ControlReply, error) {
 	if !n.Draining {
 		f.record(ledger.NodeDrained{Node: n.Node, Draining: true})
 	}
-	f.ask(placement.Vacate)
+	f.levers.ask(placement.Vacate)
 	stay := 0
 	for a := range f.view.Running() {
 		if f.view.Allocation(a, n.Node).Stays() {

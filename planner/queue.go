@@ -14,7 +14,7 @@ import (
 // starter is the part of an engine that sees to who starts and who waits.
 type starter struct {
 	*core
-	nodes *nodes
+	levers *levers
 	// seen is what had come or been freed when the policy was asked last, asked when that was.
 	seen  uint64
 	asked units.Instant
@@ -49,7 +49,7 @@ func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterR
 	if err := admission.Bounded(h.view, by, d.Tenant, len(mine.Seating.Nodes()), mine.What != queue.Start); err != nil {
 		return nil, err
 	}
-	h.nodes.apply(queue.Levers(h.now, choices, &ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial,
+	h.levers.apply(queue.Levers(h.now, choices, &ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial,
 		Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil})...)
 	a := h.view.App(d.ID)
 	if a == nil {
@@ -99,10 +99,10 @@ func (h *starter) reserve(comes api.AppID) {
 
 // reservations records levers, and what users are told of them.
 func (h *starter) reservations(comes api.AppID, levers []ledger.Lever) {
-	h.nodes.apply(levers...)
+	h.levers.apply(levers...)
 	for _, lever := range levers {
-		if f, ok := lever.(ledger.Reserved); ok && f.App != comes && f.Why != "" {
-			h.record(ledger.Noticed{App: f.App, Text: f.Why})
+		if f, ok := lever.(ledger.Reserved); ok && f.App != comes {
+			h.say(f.App, f.Why)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (h *starter) news() uint64 {
 // askNow asks the policy about all that wait.
 func (h *starter) askNow() {
 	h.seen, h.asked, h.due = h.news(), h.now, false
-	h.nodes.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
+	h.levers.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
 }
 
 // missed reports whether one that waits was to start since the policy was asked. By the default nobody can help it.

@@ -28,7 +28,8 @@ func (r *apps) register(ev Register) {
 	if a.Running() && other {
 		had := a.Promise.Mode
 		if r.record(ledger.StateUnknown{App: a.ID}); had != a.Promise.Mode {
-			r.ungate(a, "another planner has had it: it runs unpaced, with all cores")
+			const why = "another planner has had it: it runs unpaced, with all cores"
+			r.levers.ungated(a.ID, why, why)
 		}
 	}
 	r.heardAgain(a)
@@ -101,7 +102,7 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		a, err = r.starter.enter(by, d, q)
 	}
 	if err != nil {
-		r.record(ledger.TurnedDown{Name: q.Name, Err: err})
+		r.levers.apply(ledger.TurnedDown{Name: q.Name, Err: err})
 		return nil, err
 	}
 	return a, nil
@@ -127,7 +128,7 @@ func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 	for _, s := range seats {
 		n += len(s.Executors)
 	}
-	if !r.record(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
+	if !r.levers.apply(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
 		Executors: n}) {
 		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", d.ID)
 	}
@@ -142,7 +143,7 @@ func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 		}
 	}
 	r.nodes.resize(a)
-	r.say(a, a.Promise.Reason)
+	r.say(a.ID, a.Promise.Reason)
 	return a, nil
 }
 

@@ -38,15 +38,15 @@ func (d *requests) ownerStands(a *ledger.App, revoked bool) {
 	why := revocation(a)
 	switch {
 	case !revoked:
-		d.apps.say(a, fmt.Sprintf("user %s has credentials again: it goes on", a.Tenant.Launch.User))
+		d.say(a.ID, fmt.Sprintf("user %s has credentials again: it goes on", a.Tenant.Launch.User))
 	case a.Queued():
 		judgement := a.Promise.Judgement
 		judgement.Reason = why
-		d.record(ledger.TurnedDown{App: a.ID, Name: a.Name, Err: api.Errorf(api.KindDenied, "%s", why),
+		d.levers.apply(ledger.TurnedDown{App: a.ID, Name: a.Name, Err: api.Errorf(api.KindDenied, "%s", why),
 			At: a.At(d.now), Judgement: judgement})
 		d.due = true
 	default:
-		d.apps.say(a, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
+		d.say(a.ID, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
 	}
 }
 

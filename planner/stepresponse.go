@@ -38,8 +38,8 @@ func (r *apps) step(a *ledger.App, step *api.Step) (api.ControlReply, error) {
 	x := *step
 	x.Stage, x.At = s.Key().Stage, a.At(r.now)
 	r.record(ledger.ResponseBegan{App: a.ID, Stage: s.Key(), Step: x, Base: base})
-	r.say(a, fmt.Sprintf("stage %d: step response from %.2f to %.2f of what it asks for, %s each", x.Stage, x.Low, x.High,
-		x.Each))
+	r.say(a.ID, fmt.Sprintf("stage %d: step response from %.2f to %.2f of what it asks for, %s each", x.Stage, x.Low,
+		x.High, x.Each))
 	return api.ControlReply{Step: &x, Message: fmt.Sprintf("stage %d of %s is held at two levels for %s each", x.Stage,
 		a.ID, x.Each)}, nil
 }

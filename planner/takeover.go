@@ -70,7 +70,7 @@ func (f *nodes) makeRoom(n *ledger.Node) {
 	}
 	for a := range f.view.Running() {
 		for f.view.Free(n) < 0 && slices.Contains(a.Tenant.Pending, n.Node) &&
-			f.record(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
+			f.levers.apply(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
 		}
 	}
 	for f.view.Free(n) < 0 {

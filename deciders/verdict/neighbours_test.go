@@ -89,26 +89,26 @@ func TestTightenedWhenAnotherEnds(t *testing.T) {
 	a := c.App("app-2", "p", 78, "a", "b")
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
 	p := verdict.Policy{}
-	if what, v := p.Repace(outlook(c), a); what != verdict.AsIs {
-		t.Errorf("beside the other: %v, %+v", what, v)
+	if levers := p.Repace(outlook(c), a); levers != nil {
+		t.Errorf("beside the other: %+v", levers)
 	}
 	c.Know(ledger.ContextStopped{App: "app-1", At: 1})
-	if what, v := p.Repace(outlook(c), a); what != verdict.Tightened || v.Verdict != api.VerdictFeasible {
-		t.Errorf("alone: %v, %+v", what, v)
+	if levers := p.Repace(outlook(c), a); len(levers) != 1 || levers[0].(ledger.Judged).Verdict != api.VerdictFeasible {
+		t.Errorf("alone: %+v", levers)
 	}
 }
 
 // One that was infeasible is paced beside another whose deadline can be kept only with a tenth of
 // its time to spare: what it takes beyond its prediction is the other's, for it is due first.
 func TestTightenedBesideAnotherWithTimeToSpare(t *testing.T) {
-	for deadline, want := range map[units.Seconds]verdict.Repacing{80: verdict.AsIs, 84: verdict.AsIs, 90: verdict.Tightened} {
+	for deadline, want := range map[units.Seconds]int{80: 0, 84: 0, 90: 1} {
 		c := ledgertest.New(t, "a", "b")
 		c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
 		c.App("app-1", "p", 120, "a", "b")
 		a := c.App("app-2", "p", deadline, "a", "b")
 		c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
-		if what, v := (verdict.Policy{}).Repace(outlook(c), a); what != want {
-			t.Errorf("%v: %v, want %v; %+v", deadline, what, want, v)
+		if levers := (verdict.Policy{}).Repace(outlook(c), a); len(levers) != want {
+			t.Errorf("%v: %+v, want %d", deadline, levers, want)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
-	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -19,10 +18,6 @@ type Policy struct {
 	// PaceInfeasible gives targets to an application whose deadline is infeasible, too.
 	PaceInfeasible bool
 }
-
-// lookEvery is how often the predicted end of an application whose stages take turns
-// is looked at between their boundaries.
-const lookEvery = 2 * time.Second
 
 // Judge is the verdict on an application that starts at that moment, with the line that
 // says it. The forecast is for what the nodes of its seating offer and nobody else has been
@@ -150,84 +145,6 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 		v.Reason += "; the application is not paced and has them"
 	}
 	return v
-}
-
-// Repacing says what is to become of a running application at a boundary or tick.
-type Repacing int
-
-// What may become of it.
-const (
-	AsIs      Repacing = iota
-	LookedAt           // It was looked at, and stays as it is for a while.
-	Tightened          // It can be paced that was not: by what is done its deadline is feasible.
-	Loosened           // Its stages are to run side by side, with all cores: in turns it would be late.
-	Followed           // It was looked at, and by what it has shown its deadline is thought of otherwise.
-)
-
-// Repace looks whether a, as far as it has come, should be held back that is not,
-// or the other way round. Tightened and Followed come with a new verdict.
-func (p Policy) Repace(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
-	switch {
-	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil:
-		return AsIs, ledger.Judgement{}
-	case a.Gated():
-		return p.loosen(o, a)
-	}
-	return p.tighten(o, a)
-}
-
-// tighten paces an application whose deadline was infeasible by its profile, or left
-// no room for turns, and has become feasible by what is done: a profile that promises
-// too little would otherwise cost all cores to the end.
-func (p Policy) tighten(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
-	rules := sharing.Of(o.Sharing).Again
-	share := units.Seconds(rules.Alone)
-	if o.Turning(a) {
-		// Stages that share an executor cannot be told apart once they are held back.
-		if len(a.Opened()) > 1 {
-			return AsIs, ledger.Judgement{}
-		}
-		share = units.Seconds(rules.Turning)
-	}
-	deadline := a.Promise.Deadline
-	full, left := o.End(a, true), deadline-a.At(o.View.Now())
-	if full > deadline-share*left || o.End(a, false) > deadline {
-		return AsIs, ledger.Judgement{}
-	}
-	// Asked last: few come so far, and this is looked at in each tick.
-	if full > deadline-units.Seconds(rules.Beside)*left && len(o.Promised(a, a.Seats())) > 0 {
-		return AsIs, ledger.Judgement{}
-	}
-	return Tightened, p.Again(o, a, ledger.Gate{})
-}
-
-// loosen lets stages that take turns run side by side, with all cores, when in turns
-// they would miss the deadline at all cores: turns save an executor, not time.
-func (p Policy) loosen(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
-	if o.View.Now() < a.Clocks.Looked.Add(lookEvery) {
-		return AsIs, ledger.Judgement{}
-	}
-	if !o.Turning(a) || !estimate.Branching(a) {
-		return p.follow(o, a)
-	}
-	if soonest := o.Soonest(a); soonest <= a.Promise.Deadline || o.End(a, true) >= soonest {
-		return p.follow(o, a)
-	}
-	return Loosened, ledger.Judgement{}
-}
-
-// follow has the verdict on an application follow what it has shown that its profile does not say. It stays
-// held back: what is only estimated takes nobody's place.
-func (p Policy) follow(o *estimate.Outlook, a *ledger.App) (Repacing, ledger.Judgement) {
-	if !estimate.Differs(a) {
-		return LookedAt, ledger.Judgement{}
-	}
-	p.PaceInfeasible = true
-	v := p.Again(o, a, a.Promise.Gate)
-	if v.Verdict == a.Promise.Verdict || v.Gate != a.Promise.Gate {
-		return LookedAt, ledger.Judgement{}
-	}
-	return Followed, v
 }
 
 // nearest is what a verdict's line says of the profile that is most like one that is not there, "" of none.

@@ -127,18 +127,18 @@ func TestTightened(t *testing.T) {
 	a := c.App("app-1", "p", 60, "a", "b")
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Infeasible: true}})
 	p := verdict.Policy{}
-	if what, _ := p.Repace(outlook(c), a); what != verdict.AsIs {
-		t.Errorf("at the start: %v", what)
+	if levers := p.Repace(outlook(c), a); levers != nil {
+		t.Errorf("at the start: %+v", levers)
 	}
 	s := c.Ready(a, 1, "read", 3000, "1", "2")
 	c.To(5) // A quarter of what the profile says.
 	c.Done(a, s, 60, 1)
-	what, v := p.Repace(outlook(c), a)
-	if what != verdict.Tightened || v.Verdict != api.VerdictTight && v.Verdict != api.VerdictFeasible {
-		t.Errorf("15 s ahead of its profile: %v, %+v", what, v)
+	levers := p.Repace(outlook(c), a)
+	if v := levers[0].(ledger.Judged); len(levers) != 1 || v.Verdict != api.VerdictTight && v.Verdict != api.VerdictFeasible {
+		t.Errorf("15 s ahead of its profile: %+v", levers)
 	}
 	c.Know(ledger.GateSet{App: a.ID, Gate: ledger.Gate{Late: true}})
-	if what, _ := p.Repace(outlook(c), a); what != verdict.AsIs {
-		t.Errorf("past its deadline: %v", what)
+	if levers = p.Repace(outlook(c), a); levers != nil {
+		t.Errorf("past its deadline: %+v", levers)
 	}
 }

@@ -36,7 +36,7 @@ demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ test-all: export OTHERS := $(BETWEEN) $(EARLIEST)
 test-all: setup ## run what test leaves out: other stories and Sparks, containers, cgroup v2 in qemu, set-up in a bare system (40 minutes)
 	@export SET_UP=$$(date +%s) && scripts/docker.sh run scripts/test-all.sh $(NEWEST) $(OTHERS)
 
+web-test: ## test the page in a browser, on real daemons with fake executors (installs chromium; 3 minutes)
+	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) test -count 1 -v ./test/web $(ARGS)
+
 race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')
 
@@ -86,8 +89,8 @@ bench-contention: build workloads ## measure several applications at once, on st
 bench-match: build ## measure runs that differ from their profile: how stages are recognised, deadlines in virtual time and live (45 minutes; ARGS="-only live" takes less)
 	@$(SPARK) $(GO) run ./test/bench match $(ARGS)
 
-bench-admission: ## measure the rules that reserve for deadlines, in the world of units and on the engines (6 minutes)
-	@$(GO) run ./test/bench figures -only tr1,unknown $(ARGS)
+bench-admission: ## measure the rules that reserve for deadlines in the world of units (5 minutes)
+	@$(GO) run ./test/bench figures -only tr1 $(ARGS)
 
 bench-queue: build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)

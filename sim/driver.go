@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -23,7 +22,6 @@ type Driver struct {
 	heard     bool
 	refused   error
 	reply     api.RegisterReply
-	verdict   api.Verdict // Of the first reply.
 	directive api.Directive
 	talk      *driver.Conversation
 	turn      des.Timer // When the conversation goes on by itself.
@@ -147,7 +145,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 	switch r := body.(type) {
 	case api.RegisterReply:
 		if out = d.talk.Accept(d.w.clock.Now(), no, &r); out.Fault == nil {
-			d.reply, d.planner, d.verdict = r, from, cmp.Or(d.verdict, r.Verdict)
+			d.reply, d.planner = r, from
 			if d.talk.Registered() {
 				d.spark.Registered(&r)
 			}

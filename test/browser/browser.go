@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,14 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Keys that have no letter, for Type and Press.
+const (
+	Enter  = kb.Enter
+	Escape = kb.Escape
+	Tabs   = kb.Tab
 )
 
 // patience bounds a step: a machine with other work is several times slower for a while.
@@ -104,6 +113,15 @@ func (b *Tab) Console() []string { return b.copied(&b.console) }
 
 // Refused is what the Content-Security-Policy has not allowed.
 func (b *Tab) Refused() []string { return b.copied(&b.refused) }
+
+// Forgive drops what the console has said with one of some words in it, as of what was to fail.
+func (b *Tab) Forgive(words ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.console = slices.DeleteFunc(b.console, func(said string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
+	})
+}
 
 func (b *Tab) copied(of *[]string) []string {
 	b.mu.Lock()

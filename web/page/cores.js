@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { clock, cores, coresOf } from "./format.js";
 import { colour, html, to } from "./parts.js";
-import { applications, askHistory, history, moment, nameOf, over } from "./state.js";
+import { applications, askHistory, history, moment, nameOf, over, state } from "./state.js";
 
 const SLOTS = 8;
 /** Which colour an application has, by its id. @type {Map<string, number>} */
@@ -197,7 +197,8 @@ export function CoresChart({ axis, has }) {
     offered = useRef(null);
   ((current.current = axis), (offered.current = has.offered));
   const step = axis.now - axis.from > 960 ? "minute" : "second";
-  askHistory("second", history.second.value ? 600 : 10);
+  // The stream has the newest second; what is promised is asked for.
+  askHistory("second", state.value?.cores ? 15 : 2);
   if (step === "minute") askHistory("minute", 60);
   const h = history[step].value;
   const live = new Set(applications.value.filter((a) => !over(a)).map((a) => a.id));

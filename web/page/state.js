@@ -1,6 +1,6 @@
 // What the stream has told, as signals, and what follows from it.
 import { computed, signal } from "@preact/signals";
-import { ask } from "./api.js";
+import { ask, withQuery } from "./api.js";
 import { watch } from "./watch.js";
 
 /** @typedef {Object<string, any>} Application  the schema of that name in web/openapi.yaml */
@@ -99,25 +99,45 @@ export function append(old, piece, most = 900) {
     points: points - cut,
     offered_cores: join(old.offered_cores, piece.offered_cores),
     others_cores: join(old.others_cores, piece.others_cores),
-    apps: [...new Set([...fresh.keys(), ...ids.keys()])].map((app) => ({
-      app,
-      ...both(ids.get(app) ?? none, fresh.get(app)),
-    })),
+    apps: [...new Set([...fresh.keys(), ...ids.keys()])]
+      .map((app) => ({ app, ...both(ids.get(app) ?? none, fresh.get(app)) }))
+      .filter((a) => a.used_cores.some((v) => v > 0)),
     rest: both(old.rest, piece.rest),
     promised: piece.promised ?? old.promised,
   };
 }
 
+/** A history without what is null. @param {object} h */
+const whole = (h) => ({ ...h, apps: h.apps ?? [], promised: h.promised ?? [] });
+
+/** The newest second of the history, as a State has it, as a piece of one point. @param {object} c */
+function second(c) {
+  const { "": rest = [0, 0], ...apps } = c.apps ?? {};
+  const of = ([used, granted]) => ({ used_cores: [used], granted_cores: [granted] });
+  return {
+    step_s: 1,
+    from: c.at,
+    points: 1,
+    offered_cores: [c.offered_cores],
+    others_cores: [c.others_cores],
+    apps: Object.entries(apps).map(([app, pair]) => ({ app, ...of(pair) })),
+    rest: of(rest),
+  };
+}
+
 const asking = { second: 0, minute: 0 };
 /**
- * Asks for the history of a step, at most each so many seconds.
+ * Asks for the history of a step, at most each so many seconds, and for what is new of it alone where it is there.
  * @param {"second"|"minute"} step @param {number} each
  */
 export async function askHistory(step, each) {
   if (Date.now() - asking[step] < each * 1000) return;
   asking[step] = Date.now();
+  const old = history[step].value;
+  const after = old?.points ? new Date((moment(old.from) + (old.points - 1.5) * old.step_s) * 1000).toISOString() : null;
   try {
-    history[step].value = await ask("cores?step=" + step);
+    const piece = whole(await ask(withQuery("cores", { step, after })));
+    history[step].value = append(history[step].value, piece, step === "second" ? 900 : 1440);
   } catch {
     asking[step] = Date.now() - each * 1000 + 5000; // The stream says what is wrong; this asks again soon.
   }
@@ -132,7 +152,8 @@ export function follow() {
       const at = moment(value.at);
       if (at) skew = at * 1000 - Date.now();
       state.value = value;
-      if (value.cores?.points && history.second.value) history.second.value = append(history.second.value, value.cores);
+      const known = history.second;
+      if (value.cores?.at && known.value) known.value = append(known.value, second(value.cores));
       tick();
       document.documentElement.dataset.seq = String(seq);
     },

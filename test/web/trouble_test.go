@@ -1,0 +1,103 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/test/browser"
+)
+
+// A planner that is away is told in one line, with what was known, and all is as before once it is back.
+func TestAPlannerThatRestarts(t *testing.T) {
+	on(t, func(s *site) {
+		s.recorded("kept", 1)
+		s.enter()
+		s.Until(`document.querySelector(".row") !== null`)
+		s.world.StopPlanner()
+		s.Until(`document.querySelector(".dot.lost") !== null`)
+		s.Seen("Trying again.")
+		if rows := browser.Eval[int](s.Tab, `document.querySelectorAll(".row").length`); rows != 1 {
+			t.Errorf("%d rows while the planner is away", rows)
+		}
+		s.world.StartPlanner()
+		s.Until(`document.querySelector(".dot.live") !== null && document.querySelector(".note") === null`)
+		s.Until(`document.querySelector(".row") !== null`)
+		s.Forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "503")
+	})
+}
+
+// A code works once. Whoever has none is told how to get one.
+func TestACodeWorksOnce(t *testing.T) {
+	on(t, func(s *site) {
+		link := s.link()
+		s.Open(link)
+		s.Until(`document.querySelector(".dot.live") !== null`)
+		if at := browser.Eval[string](s.Tab, "location.hash"); at != "#/" {
+			t.Errorf("the code stays in the address: %q", at)
+		}
+		other := browser.New(t, 800, 600)
+		other.Open(link)
+		other.Seen("Open a session")
+		other.Seen("was used")
+		other.Type("input[name=code]", s.link()+browser.Enter)
+		other.Until(`document.querySelector(".dot.live") !== null`)
+		s.Forgive("401")
+	})
+}
+
+// A tab that nobody sees has no stream, and one again when it is seen.
+func TestAHiddenTabLooksNoMore(t *testing.T) {
+	on(t, func(s *site) {
+		s.enter()
+		hidden := func(is string) {
+			browser.Eval[any](s.Tab, `Object.defineProperty(document, "hidden", {value: `+is+`, configurable: true});
+				document.dispatchEvent(new Event("visibilitychange")); 0`)
+		}
+		hidden("true")
+		s.Until(`document.querySelector(".dot.hidden") !== null`)
+		asked := len(s.Requests())
+		s.recorded("unseen", 1)
+		if more := s.Requests()[asked:]; len(more) > 0 {
+			t.Errorf("a hidden tab asks for %q", more)
+		}
+		hidden("false")
+		s.Until(`document.querySelector(".dot.live") !== null`)
+		s.Until(`document.querySelector(".row") !== null`)
+	})
+}
+
+// Everything can be reached and read: by the keyboard, by a screen reader, in both themes, on a telephone.
+func TestEverybodyCanUseIt(t *testing.T) {
+	on(t, func(s *site) {
+		a := s.recorded("nightly", 3)
+		a.Deadline = 300
+		d := s.world.Submit(a)
+		s.enter()
+		s.Until(`document.querySelector(".row") !== null`)
+		s.Press("/")
+		s.Type(":focus", "no such")
+		s.Seen("No application fits the filter.")
+		s.Press(browser.Tabs)
+		for _, theme := range []string{"light", "dark"} {
+			s.Theme(theme)
+			for _, hash := range []string{"#/", "#/app/" + string(d.ID()), "#/profiles", "#/profile/nightly", "#/report", "#/none"} {
+				browser.Eval[any](s.Tab, `location.hash = "`+hash+`"; 0`)
+				s.Later(2)
+				for _, f := range s.Serious() {
+					t.Errorf("%s in %s: %+v", hash, theme, f)
+				}
+			}
+		}
+		s.Size(400, 800)
+		browser.Eval[any](s.Tab, `location.hash = "#/"; 0`)
+		s.Later(1)
+		if wide := browser.Eval[int](s.Tab, "document.documentElement.scrollWidth"); wide > 400 {
+			t.Errorf("the page is %d pixels wide on a telephone", wide)
+		}
+		for _, r := range s.Requests() {
+			if !strings.HasPrefix(r, "http://"+s.address+"/") {
+				t.Errorf("it asks for %s", r)
+			}
+		}
+	})
+}

@@ -26,7 +26,9 @@ func RunChaos(seed uint64, history io.Writer) error {
 			return err
 		}
 	}
-	c.Planner.Queue.Admission = assign.Admissions()[seed/6%3]
+	if some := assign.Admissions()[1:]; seed%5 < uint64(len(some)) {
+		c.Planner.Queue.Admission = some[seed%5]
+	}
 	c.Net = des.Delays{Delay: time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.05, Reorder: true}
 	if seed%3 == 1 {
 		c.Nodes = narrow(c.Nodes)

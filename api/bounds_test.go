@@ -15,8 +15,7 @@ import (
 )
 
 func goodRegistration() api.RegisterRequest {
-	return api.RegisterRequest{V: api.Version, Submission: "u 1", Name: "wordcount", SparkVersion: "4.3.0",
-		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", Heap: 1 << 30}}
+	return api.RegisterRequest{V: api.Version, Submission: "u 1", Name: "wordcount", Launch: api.Launch{SparkVersion: "4.3.0", DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", Heap: 1 << 30}}
 }
 
 func goodStatus() api.NodeStatus {
@@ -67,7 +66,6 @@ func TestWhatComesInIsBounded(t *testing.T) {
 	register("profile has", func(r *api.RegisterRequest) { r.Profile = long(api.MostName) })
 	register("user has", func(r *api.RegisterRequest) { r.User = long(api.MostName) })
 	register("app_id", func(r *api.RegisterRequest) { r.AppID = "a b" })
-	register("spark_version", func(r *api.RegisterRequest) { r.SparkVersion = long(api.MostToken) })
 	register("deadline_s", func(r *api.RegisterRequest) { r.Deadline = 1e300 })
 	register("elapsed_s", func(r *api.RegisterRequest) { r.Elapsed = units.Seconds(math.NaN()) })
 	register("utc_offset_s", func(r *api.RegisterRequest) { r.UTCOffset = math.MaxInt64 })

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -88,8 +89,6 @@ type RegisterRequest struct {
 	Name    string `json:"name"`
 	Profile string `json:"profile,omitempty"`
 	User    string `json:"user,omitempty"`
-	// SparkVersion is the driver's, as in "4.3.0".
-	SparkVersion string `json:"spark_version"`
 	// Deadline is the whole time allowed, from the start of the deadline clock;
 	// 0 means none. Elapsed is how much of it has passed already.
 	Deadline units.Seconds `json:"deadline_s,omitempty"`
@@ -126,6 +125,19 @@ type RegisterRequest struct {
 	Program string `json:"program,omitempty"`
 	// ByMoment says that Deadline was given as a moment, and is to be told as one.
 	ByMoment bool `json:"by_moment,omitempty"`
+	// UIWebURL is where the driver shows Spark's UI (SparkContext.uiWebUrl), "" where it has none; what is not of http
+	// or https is not kept.
+	UIWebURL string `json:"ui_web_url,omitempty"`
+}
+
+// WebURL is text where a page may link to it: a URL of http or https; "" for anything else.
+func WebURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		len(text) > MostName {
+		return ""
+	}
+	return text
 }
 
 // NodeRange says on how many nodes an application has executors (spark.pacer.nodes.least and
@@ -145,7 +157,7 @@ type Launch struct {
 	// SparkHome and JavaHome are the driver's; a node's own settings win.
 	SparkHome string `json:"spark_home,omitempty"`
 	JavaHome  string `json:"java_home,omitempty"`
-	// SparkVersion is the driver's: a node whose Spark differs refuses.
+	// SparkVersion is the driver's, as in "4.3.0": a node whose Spark differs refuses.
 	SparkVersion string `json:"spark_version,omitempty"`
 	// Cores is the number of task slots; 0 asks for as many as the node offers
 	// cores, rounded up.

@@ -37,7 +37,7 @@ func (r RegisterRequest) Validate() error {
 	f.text("profile", r.Profile, MostName)
 	f.text("user", r.User, MostName)
 	f.check(r.Key == "" || ValidHash(r.Key), "key is no hash")
-	f.text("spark_version", r.SparkVersion, MostToken)
+	f.text("ui_web_url", r.UIWebURL, MostName)
 	f.finite("deadline_s", float64(r.Deadline))
 	f.finite("elapsed_s", float64(r.Elapsed))
 	f.text("program", r.Program, MostName)

@@ -100,7 +100,7 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		fmt.Fprintf(w, "%s\n\n", command.Visible(a.Headline))
 	}
 	err := fields(w,
-		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User,
+		"id", string(a.ID), "name", a.Name, "profile", a.Profile, "user", a.User, "spark ui", a.UIWebURL,
 		"state", state(a.AppSummary), "pacing", a.Pacing, "verdict", string(a.Verdict), "reason", a.Reason,
 		"deadline", seconds(a.Deadline), "duration", seconds(a.Duration), "predicted finish", seconds(a.Predicted),
 		"error", errorOf(a.AppSummary), "risk", string(a.Risk), "not recorded", a.Unrecorded, "submitted",

@@ -60,7 +60,7 @@ func (d *desk) start() (stop func() error) {
 }
 
 func application(submission, key string) api.RegisterRequest {
-	return api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", User: "root", SparkVersion: "4.2.0", Key: key,
+	return api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", User: "root", Key: key,
 		Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}}
 }
 

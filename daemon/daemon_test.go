@@ -151,8 +151,7 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", SparkVersion: "4.2.0",
-		Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
+	reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
 	if err != nil {
 		t.Fatal(err)
 	}

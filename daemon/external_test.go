@@ -132,8 +132,7 @@ func TestPlannerAndNodeBeforeTheirServerAndThroughItsRestart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	register := func(submission string) (api.RegisterReply, error) {
-		return cli.Register(ctx, api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", SparkVersion: "4.2.0",
-			Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
+		return cli.Register(ctx, api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
 	}
 	first, err := register("u1")
 	if err != nil {

@@ -202,7 +202,7 @@ func TestAnotherUserOfTheMachineIsKeptOut(t *testing.T) {
 	}
 	defer conn.Close()
 	secret := bus.NewCredential("")
-	app, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", SparkVersion: "4.2.0", Key: secret.Hash(),
+	app, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: secret.Hash(),
 		Launch: api.Launch{DriverURL: "spark://x", Heap: 512 * units.MiB, SparkVersion: "4.2.0", Env: map[string]string{"_SPARK_AUTH_SECRET": "hidden"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -266,7 +266,7 @@ func (s *shared) register(name string, deadline units.Seconds, heap units.Bytes)
 	secret := bus.NewCredential("")
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()
-	by := api.RegisterRequest{V: api.Version, Submission: name, Name: "chain", SparkVersion: "4.3.0", Key: secret.Hash(), Deadline: deadline,
+	by := api.RegisterRequest{V: api.Version, Submission: name, Name: "chain", Key: secret.Hash(), Deadline: deadline,
 		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: heap, SparkVersion: "4.3.0", Env: secretEnv()}}
 	reply, err := s.cli.Register(ctx, by)
 	if err != nil {

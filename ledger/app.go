@@ -124,6 +124,8 @@ type Owner struct {
 	// the submission's was moved, by its contexts so far.
 	Shares bool          `json:"shares_deadline,omitempty"`
 	Moved  units.Seconds `json:"deadline_moved_s,omitempty"`
+	// UI is where its driver shows Spark's UI, of http or https; "" where it has none.
+	UI string `json:"ui_web_url,omitempty"`
 }
 
 // Claim is what each executor of t takes of its node's memory.

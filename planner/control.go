@@ -111,6 +111,9 @@ func (d *requests) ask(ev Control, ask question) {
 		}
 		if r.App != nil {
 			hide(ev.By, &r.App.AppSummary)
+			if !access.Owns(ev.By, r.App.User) {
+				r.App.UIWebURL = "" // Spark shows whoever looks what runs, and with which data.
+			}
 		}
 		r.V = api.Version
 		return r

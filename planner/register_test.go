@@ -113,8 +113,8 @@ func TestRefusals(t *testing.T) {
 		kind   api.Kind
 		says   string
 	}{
-		{"old Spark", []string{"a"}, func(r *api.RegisterRequest) { r.SparkVersion = "3.5.1" }, api.KindInvalid, "Spark 3.5.1 is not supported"},
-		{"no Spark version", []string{"a"}, func(r *api.RegisterRequest) { r.SparkVersion, r.Launch.SparkVersion = "", "" }, api.KindInvalid, "unknown version"},
+		{"old Spark", []string{"a"}, func(r *api.RegisterRequest) { r.Launch.SparkVersion = "3.5.1" }, api.KindInvalid, "Spark 3.5.1 is not supported"},
+		{"no Spark version", []string{"a"}, func(r *api.RegisterRequest) { r.Launch.SparkVersion = "" }, api.KindInvalid, "unknown version"},
 		{"no node", nil, func(*api.RegisterRequest) {}, api.KindTransient, "no node is connected"},
 		{"too large", []string{"a"}, func(r *api.RegisterRequest) { r.Launch.Heap = 16 * units.GiB }, api.KindInvalid, "fits no node"},
 		{"no submission", []string{"a"}, func(r *api.RegisterRequest) { r.Submission = "" }, api.KindInvalid, "submission is empty"},

@@ -267,7 +267,7 @@ func TestADriverThatComesFromAnotherPlannerRecalls(t *testing.T) {
 	if d := w.app(id); len(d.Stages) != 4 || d.Stages[0].Stage != 1 || d.Stages[1].State != "coming" {
 		t.Errorf("stages %+v, want what was recalled", d.Stages)
 	}
-	if again := w.register(api.RegisterRequest{V: r.V, Submission: r.Submission, Name: r.Name, SparkVersion: r.SparkVersion, Launch: r.Launch, AppID: id, Planner: "one"}); again.Recall {
+	if again := w.register(api.RegisterRequest{V: r.V, Submission: r.Submission, Name: r.Name, Launch: r.Launch, AppID: id, Planner: "one"}); again.Recall {
 		t.Error("it is to recall what it has told")
 	}
 }

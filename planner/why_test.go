@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -55,5 +56,27 @@ func TestWhyIsToldOfTheHistoryToo(t *testing.T) {
 	}
 	if reply := w.control(api.VerbWhy, api.ControlRequest{App: "app-9"}); api.KindOf(reply.Error) != api.KindNotFound {
 		t.Errorf("of none: %v", reply.Error)
+	}
+}
+
+// Whoever may command an application is told where its Spark UI is, by http or https; nobody else, and of nothing else.
+func TestTheUIOfSparkIsToldToItsUser(t *testing.T) {
+	for url, want := range map[string]string{"http://driver-1:4040": "http://driver-1:4040", "https://10.0.0.1:4440/x": "https://10.0.0.1:4440/x",
+		"javascript:alert(1)": "", "ftp://x/": "", "http://": "", "http://u:p@x/": "", "/jobs": ""} {
+		w := newWorld(t, "a")
+		r := registration("p", 0)
+		r.User, r.UIWebURL = "ann", url
+		id := w.mustRegister(r).AppID
+		w.restart()
+		if got := w.app(id).UIWebURL; got != want {
+			t.Errorf("%q is told as %q", url, got)
+		}
+		for name, told := range map[string]string{"ann": want, "bob": ""} {
+			by := api.Principal{Kind: api.PrincipalUser, Name: name, Role: api.RoleSubmit}
+			reply := w.step(planner.Control{To: 1, By: by, Verb: api.VerbApp, Request: api.ControlRequest{V: api.Version, App: id}}).(api.ControlReply)
+			if reply.App == nil || reply.App.UIWebURL != told {
+				t.Errorf("%s is told %+v", name, reply)
+			}
+		}
 	}
 }

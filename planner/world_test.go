@@ -278,7 +278,7 @@ func (w *world) helloAs(s api.NodeStatus) api.HelloReply {
 }
 
 func registration(name string, deadline units.Seconds) api.RegisterRequest {
-	return api.RegisterRequest{V: api.Version, Submission: "submission of " + name, Name: name, SparkVersion: "4.2.0", Deadline: deadline,
+	return api.RegisterRequest{V: api.Version, Submission: "submission of " + name, Name: name, Deadline: deadline,
 		Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", SparkVersion: "4.2.0", Heap: units.GiB}}
 }
 

@@ -111,7 +111,7 @@ func (d *Driver) send(r driver.Request) {
 		launch.OffHeap = d.reply.OffHeap // Its executors are started with that.
 	}
 	registration := api.RegisterRequest{V: api.Version, Submission: d.spark.Submission, Name: d.spark.App.Name,
-		Profile: d.spark.App.Profile, SparkVersion: "4.3.0", Deadline: d.spark.App.Deadline, Elapsed: d.spark.Elapsed(),
+		Profile: d.spark.App.Profile, Deadline: d.spark.App.Deadline, Elapsed: d.spark.Elapsed(),
 		RequireFeasible: d.spark.App.RequireFeasible, Mode: d.spark.App.Mode, Class: d.spark.App.Class,
 		AppID: r.AppID, Planner: r.Planner, Executors: d.spark.Seen,
 		Launch: launch}

@@ -162,7 +162,7 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 // would get if nothing else ran. Its errors have kinds (placement.Policy.Seats).
 func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) (Admission, error) {
 	v := o.View
-	if err := api.CheckSpark(cmp.Or(r.SparkVersion, r.Launch.SparkVersion)); err != nil {
+	if err := api.CheckSpark(r.Launch.SparkVersion); err != nil {
 		return Admission{}, err
 	}
 	launch := r.Launch
@@ -180,7 +180,7 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 	d := Admission{
 		Name: r.Name,
 		Tenant: ledger.Tenant{Submission: r.Submission, Owner: ledger.Owner{User: r.User, Key: r.Key, Context: r.Context,
-			Before: r.Before, Shares: r.Shared && r.Deadline > 0}, Class: r.Class,
+			Before: r.Before, Shares: r.Shared && r.Deadline > 0, UI: api.WebURL(r.UIWebURL)}, Class: r.Class,
 			Launch: launch, Watched: r.Watched, UTCOffset: r.UTCOffset, Nodes: nodes},
 		Promise: ledger.Promise{Profile: ProfileOf(v, r), Start: v.Now().Add(-r.Elapsed.Duration()), Deadline: r.Deadline,
 			ByMoment: r.ByMoment,

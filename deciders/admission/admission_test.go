@@ -27,7 +27,7 @@ func outlook(c *ledgertest.Cluster) *estimate.Outlook {
 }
 
 func request(name string, deadline units.Seconds) api.RegisterRequest {
-	return api.RegisterRequest{V: api.Version, Submission: "submission of " + name, Name: name, SparkVersion: "4.3.0", Deadline: deadline, Elapsed: 2,
+	return api.RegisterRequest{V: api.Version, Submission: "submission of " + name, Name: name, Deadline: deadline, Elapsed: 2,
 		Launch: api.Launch{DriverURL: "spark://driver@127.0.0.1:1", SparkVersion: "4.3.0", Heap: units.GiB}}
 }
 

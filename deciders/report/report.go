@@ -71,6 +71,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	d := api.AppDetail{
 		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices),
 		Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
+		UIWebURL:  a.Tenant.Owner.UI,
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{},
 	}
 	if d.Notices == nil {

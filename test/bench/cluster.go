@@ -269,8 +269,8 @@ func (c *cluster) register(i int) {
 func (c *cluster) submit(a *scaleApp) (took time.Duration) {
 	c.t.Helper()
 	reply, _, took := c.step(planner.Register{To: 1, Request: api.RegisterRequest{V: api.Version, Submission: a.submission,
-		Name:         "scale",
-		SparkVersion: "4.3.0", Deadline: stageSeconds * (scaleStages + 5), User: "spark", Launch: api.Launch{
+		Name:     "scale",
+		Deadline: stageSeconds * (scaleStages + 5), User: "spark", Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@10.0.0.1:40123", SparkHome: "/opt/spark",
 			JavaHome: "/usr/lib/jvm/java-17", SparkVersion: "4.3.0",
 			Heap: 4 * units.GiB, JavaOptions: []string{"-Dspark.driver.port=40123", "-XX:+UseG1GC"},

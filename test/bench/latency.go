@@ -205,8 +205,7 @@ func (r *rig) register(p api.Profile, deadline units.Seconds) api.RegisterReply 
 	}
 	secret := bus.NewCredential("")
 	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name,
-		SparkVersion: "4.3.0",
-		Key:          secret.Hash(), Deadline: deadline,
+		Key: secret.Hash(), Deadline: deadline,
 		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1",
 			Heap: units.GiB, SparkVersion: "4.3.0"}})
 	if err != nil {

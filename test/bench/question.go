@@ -52,7 +52,7 @@ func question(t testing.TB, add adder) {
 	for i := range questioned {
 		asked := time.Now()
 		reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: fmt.Sprint("question-", i),
-			Name: fmt.Sprint("question-", i%8), SparkVersion: "4.3.0",
+			Name: fmt.Sprint("question-", i%8),
 			Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: 3 * units.GiB,
 				SparkVersion: "4.3.0"}})
 		if err != nil {

@@ -56,7 +56,6 @@ private[spark] object Wire {
       name: String,
       profile: String,
       user: String,
-      sparkVersion: String,
       deadline: Double,
       elapsed: Double,
       requireFeasible: Boolean,
@@ -76,7 +75,8 @@ private[spark] object Wire {
       before: Double = 0,
       shared: Boolean = false,
       leastNodes: Int = 0,
-      mostNodes: Int = 0)
+      mostNodes: Int = 0,
+      uiWebUrl: String = "")
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -182,7 +182,7 @@ private[spark] object Wire {
   def encode(r: Register): Array[Byte] = {
     val o = message()
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
-      .put("spark_version", r.sparkVersion).put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
+      .put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
       .put("require_feasible", r.requireFeasible).put("no_wait", r.noWait).put("mode", r.mode).put("class", r.jobClass)
     if (r.leastNodes > 0 || r.mostNodes > 0) {
       val nodes = o.putObject("nodes")
@@ -198,6 +198,7 @@ private[spark] object Wire {
     if (r.planner.nonEmpty) o.put("planner", r.planner)
     if (r.context > 0) o.put("context", r.context).put("before_s", r.before)
     if (r.shared) o.put("deadline_shared", true)
+    if (r.uiWebUrl.nonEmpty && r.uiWebUrl.length <= MostName) o.put("ui_web_url", r.uiWebUrl)
     bytes(o)
   }
 

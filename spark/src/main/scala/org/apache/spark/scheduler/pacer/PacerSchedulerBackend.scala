@@ -266,12 +266,11 @@ private[scheduler] final class PacerSchedulerBackend(
   }
 
   private def registration(appId: String, key: String): Register = {
-    val version = SPARK_VERSION
-    Register(settings.submission, sc.appName, if (profileHere == sc.appName && settings.profile.isEmpty) "" else profileHere, sc.sparkUser, version, settings.deadline,
-      scheduler.clock.elapsed(), settings.requireFeasible, launch(version), appId, settings.mode,
+    Register(settings.submission, sc.appName, if (profileHere == sc.appName && settings.profile.isEmpty) "" else profileHere, sc.sparkUser, settings.deadline,
+      scheduler.clock.elapsed(), settings.requireFeasible, launch(SPARK_VERSION), appId, settings.mode,
       settings.watched, settings.utcOffset, settings.program, settings.byMoment, settings.jobClass, settings.noWait,
       key, scheduler.greatest, context = settings.context, before = settings.before, shared = settings.shared,
-      leastNodes = settings.leastNodes, mostNodes = settings.mostNodes)
+      leastNodes = settings.leastNodes, mostNodes = settings.mostNodes, uiWebUrl = sc.uiWebUrl.getOrElse(""))
   }
 
   private def launch(version: String): Launch = {

@@ -46,7 +46,7 @@ const (
 	// MostRun is how many bytes a Run takes in the store at most.
 	MostRun = 400
 	// mostRunName bounds its names there, quoted.
-	mostRunName = 64
+	mostRunName = 56
 	// runPiece is from how many bytes on a piece of runs takes no more: each end of a run writes one anew.
 	runPiece = 8 << 10
 	// agePieces is how many pieces at least there are of the time for which runs are kept: a piece goes as a whole.

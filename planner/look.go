@@ -10,8 +10,9 @@ import (
 // shownEnded is how many of the applications that have ended somebody sees who looks.
 const shownEnded = 50
 
-// changes are what has changed since a version. What runs changes with time, and nodes with each of their statuses. The
-// newest version that there is may go on for a while, so what is of that is told again the next time.
+// changes are what has changed since a version. What runs, or waits for its exit, changes with time, and nodes with
+// each of their statuses. The newest version that there is may go on for a while, so what is of that is told again the
+// next time.
 func (i inquiry) changes(since uint64) api.Changes {
 	v := i.view
 	c := api.Changes{At: time.Unix(0, int64(v.Now())).UTC(), Version: since, Release: i.cfg.Release,
@@ -29,7 +30,9 @@ func (i inquiry) changes(since uint64) api.Changes {
 		add(e.Detail.ID, e.Version(), false, func() api.AppSummary { return e.Detail.AppSummary })
 	}
 	for _, a := range v.Apps() {
-		add(a.ID, a.Version(), a.Running(), func() api.AppSummary { return i.kept.Summary(v, i.estimates, a) })
+		add(a.ID, a.Version(), a.Running() || i.estimates.Leaves(a), func() api.AppSummary {
+			return i.kept.Summary(v, i.estimates, a)
+		})
 	}
 	for _, n := range v.Nodes() {
 		c.Nodes = append(c.Nodes, report.Node(v, n))

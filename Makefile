@@ -89,8 +89,8 @@ bench-contention: build workloads ## measure several applications at once, on st
 bench-match: build ## measure runs that differ from their profile: how stages are recognised, deadlines in virtual time and live (45 minutes; ARGS="-only live" takes less)
 	@$(SPARK) $(GO) run ./test/bench match $(ARGS)
 
-bench-admission: ## measure the rules that reserve for deadlines in the world of units (5 minutes)
-	@$(GO) run ./test/bench figures -only tr1 $(ARGS)
+bench-admission: ## measure the rules that reserve for deadlines, in the world of units and on the engines (6 minutes)
+	@$(GO) run ./test/bench figures -only tr1,unknown $(ARGS)
 
 bench-queue: build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)

@@ -39,7 +39,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 			"applications that wait for units under the rules of the queue; a trace (CSV) goes\n" +
 			"through the same cases. " + zoeTable + " is what that one ran on a cluster, with the engines.\n" +
 			offersTable + " is of a third: what two frameworks hold, run and wait for on a cluster that\n" +
-			"is divided by offers; " + reserve + " are jobs with deadlines whose work nobody knows.\n" +
+			"is divided by offers; " + reserve + " are jobs with deadlines whose work nobody knows, and\n" +
+			unknownTable + " is what it is worth to promise such applications something, with the engines.\n" +
 			"With --out it also writes the figures as JSON, plots, and of a scenario the event\n" +
 			"history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),

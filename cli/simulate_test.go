@@ -162,6 +162,7 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		"--law is for scenarios and for tables":     {"simulate", "pace", "--law", "pi"},
 		"read the trace: open none.csv":             {"simulate", "none.csv"},
 		"offers has no such case":                   {"simulate", "offers", "--only", "nothing"},
+		"the cases of unknown are compared":         {"simulate", "unknown", "--only", "pythia"},
 		"tr1 has no such case, want a part of one's name: RULE DEADLINES CPUS, of pythia, justice, oracle, fs, fs-reactive; fixed1x": {"simulate",
 			"tr1", "--only", "nobody"},
 		"--cpus is [0]: want numbers from 1":    {"simulate", "tr1", "--cpus", "0"},

@@ -11,13 +11,15 @@ import (
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/offers"
+	"github.com/sparkpacer/pacer/sim/unknown"
 	"github.com/sparkpacer/pacer/sim/zoe"
 )
 
-// Names of the tables of packages offers and zoe.
+// Names of the tables of packages offers, zoe and unknown.
 const (
-	offersTable = "offers"
-	zoeTable    = "zoe"
+	offersTable  = "offers"
+	zoeTable     = "zoe"
+	unknownTable = "unknown"
 )
 
 // printout is what such a table gave: tables to print, the first row of each its heading, and figures to keep, and to
@@ -34,13 +36,14 @@ type printout struct {
 func unpaced() map[string]func(fluid.Options) (printout, error) {
 	tables := map[string]func(fluid.Options) (printout, error){
 		fluid.PaceTable: func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunPace(o)) },
-		zoeTable: func(o fluid.Options) (printout, error) {
-			if o.Only != "" {
-				return printout{}, command.Usagef("--only %q: the cases of %s are compared, and run together", o.Only, zoeTable)
-			}
+		zoeTable: compared(zoeTable, func(o fluid.Options) (printout, error) {
 			t, err := zoe.Run(zoe.Options{Seeds: o.Seeds, Stop: o.Stop})
 			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw, ""}, err
-		},
+		}),
+		unknownTable: compared(unknownTable, func(o fluid.Options) (printout, error) {
+			t, err := unknown.Run(unknown.Options{Seeds: o.Seeds, Stop: o.Stop})
+			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, nil, ""}, err
+		}),
 		offersTable: func(o fluid.Options) (printout, error) {
 			cases, err := offers.WordCount(o.Only)
 			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, " +
@@ -57,6 +60,16 @@ func unpaced() map[string]func(fluid.Options) (printout, error) {
 		}
 	}
 	return tables
+}
+
+// compared is the table of that name, whose cases cannot be run apart.
+func compared(name string, run func(fluid.Options) (printout, error)) func(fluid.Options) (printout, error) {
+	return func(o fluid.Options) (printout, error) {
+		if o.Only != "" {
+			return printout{}, command.Usagef("--only %q: the cases of %s are compared, and run together", o.Only, name)
+		}
+		return run(o)
+	}
 }
 
 func ofUnits(t fluid.Table, err error) (printout, error) {

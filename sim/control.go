@@ -186,9 +186,15 @@ func (c *control) observe(change ledger.Change) {
 	if line := change.Line(); line.Text != "" {
 		c.w.history.said("planner", "", line.Text)
 	}
-	e, ok := change.Fact.(ledger.Archived)
-	if ok && e.Detail.State == api.AppFailed && e.Detail.EndedBy == api.EndedBySilence {
-		c.w.check.givenUp(e.App)
+	switch f := change.Fact.(type) {
+	case ledger.Archived:
+		if f.Detail.State == api.AppFailed && f.Detail.EndedBy == api.EndedBySilence {
+			c.w.check.givenUp(f.App)
+		}
+	case ledger.Reserved:
+		if f.Cores > 0 {
+			c.w.granted[f.App] = true
+		}
 	}
 }
 

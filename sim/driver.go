@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -22,6 +23,7 @@ type Driver struct {
 	heard     bool
 	refused   error
 	reply     api.RegisterReply
+	verdict   api.Verdict // Of the first reply.
 	directive api.Directive
 	talk      *driver.Conversation
 	turn      des.Timer // When the conversation goes on by itself.
@@ -145,7 +147,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 	switch r := body.(type) {
 	case api.RegisterReply:
 		if out = d.talk.Accept(d.w.clock.Now(), no, &r); out.Fault == nil {
-			d.reply, d.planner = r, from
+			d.reply, d.planner, d.verdict = r, from, cmp.Or(d.verdict, r.Verdict)
 			if d.talk.Registered() {
 				d.spark.Registered(&r)
 			}

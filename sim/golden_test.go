@@ -89,6 +89,16 @@ func TestEveryRuleOfTheQueueHasAScenario(t *testing.T) {
 	}
 }
 
+// An admission is a row of a table, a paper test and a scenario: testdata/admission-NAME.txt.
+func TestEveryAdmissionHasAScenario(t *testing.T) {
+	for _, name := range assign.Admissions() {
+		s := scenarioOf(t, "admission", name)
+		if got := s.Config.Planner.Queue.Admission; got != name {
+			t.Errorf("the scenario of admission %s has %s", name, got)
+		}
+	}
+}
+
 // scenarioOf reads the scenario that shows an entry of a table. It expects something.
 func scenarioOf(t *testing.T, kind, name string) *sim.Scenario {
 	t.Helper()

@@ -34,6 +34,9 @@ type Outcome struct {
 	Variation float64 `json:"variation"`
 	// Pacing is how it ran in the end, "failed" if it did, "killed" if its user ended it.
 	Pacing string `json:"pacing"`
+	// Verdict is the planner's when it came, Reserved says that cores have been reserved for it.
+	Verdict  api.Verdict `json:"verdict,omitempty"`
+	Reserved bool        `json:"reserved,omitempty"`
 	// Waited is how long it was queued. Memory is nil where its application declares none.
 	Waited units.Seconds  `json:"waited_s,omitempty"`
 	Memory *MemoryOutcome `json:"memory,omitempty"`
@@ -60,7 +63,7 @@ func (d *Driver) Outcome() (Outcome, error) {
 	o := Outcome{App: d.spark.App.Name, Deadline: r.Deadline, Duration: r.Duration, MeanCores: float64(r.MeanCores),
 		CoreSeconds: float64(r.CoreSeconds),
 		Changes:     r.QuotaChanges, Pacing: r.Pacing}
-	o.Waited = d.waited
+	o.Waited, o.Verdict, o.Reserved = d.waited, d.verdict, d.w.granted[d.reply.AppID]
 	if d.spark.App.Memory.Heap > 0 {
 		o.Memory = &MemoryOutcome{}
 		for _, x := range r.Executors {

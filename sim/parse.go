@@ -23,7 +23,7 @@ import (
 //	nodes 4 cores=16 [memory=112g speed=1 others=0]   replaces the four of the paper
 //	node big cores=32 [memory=112g speed=1 others=0]  one more
 //	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
-//	set queue-rule=flexible queue=fifo queue-size=time
+//	set queue-rule=flexible queue=fifo queue-size=time admission=pythia late=refuse
 //	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 byte-cost=0.2 task=0.03 sway=3 start=4
 //	      warm=3 warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms
 //	      evict=512m spill=256m                                                        (one line)
@@ -32,7 +32,9 @@ import (
 //	workload kmeans                         one of workloads
 //	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1 threads=1 cpus=1 executor-cores=2
 //	      least=1 most=4 class=batch mode=control heap=2g overhead=512m floor=256m weight=1 offheap=1g pools=fixed
-//	      blocks=300m task-memory=32m]      (one line) an application, with its stages:
+//	      blocks=300m task-memory=32m profile=none]                                    (one line)
+//	                                        an application, of whose run at all cores there is a profile, or none;
+//	                                        with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
 //	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s]
@@ -47,7 +49,7 @@ import (
 //	---                                     what follows is the golden output
 func ParseScenario(name, text string, workloads ...plant.App) (*Scenario, error) {
 	p := &parser{name: name, workloads: workloads, said: map[string]int{}, names: map[string]bool{},
-		s: &Scenario{name: name, Config: Default(), apps: map[string]plant.App{}}}
+		s: &Scenario{name: name, Config: Default(), apps: map[string]plant.App{}, unknown: map[string]bool{}}}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
 	body, golden, found := strings.Cut("\n"+text, "\n"+separator)
 	body = strings.TrimPrefix(body, "\n")

@@ -36,7 +36,7 @@ func (p *parser) application(words []string) error {
 		return fmt.Errorf("%q, expected an application's name", strings.Join(words, " "))
 	}
 	p.app, p.appLine, p.stages = &plant.App{Name: words[0]}, p.line, nil
-	m, pools := &p.app.Memory, "moving"
+	m, pools, profile := &p.app.Memory, "moving", "recorded"
 	err := pairs(words[1:], map[string]func(string) error{
 		"head": within(&p.app.Head, 1e6), "tail": within(&p.app.Tail, 1e6), "exit": within(&p.app.Exit, 1e6),
 		"driver": amount(&p.app.Driver, 0, 4096), "pace": amount(&p.app.Pace, 0.01, 100),
@@ -46,10 +46,12 @@ func (p *parser) application(words []string) error {
 		"class": choice(&p.app.Class, api.Classes()), "mode": choice(&p.app.Mode,
 			[]api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}),
 		"heap": size(&m.Heap), "overhead": size(&m.Overhead), "floor": size(&m.Floor), "offheap": size(&m.OffHeap),
-		"weight": amount(&m.Weight, 0.001, 1e6),
-		"pools":  choice(&pools, []string{"moving", "fixed"}), "blocks": size(&m.Blocks), "task-memory": size(&m.Task),
+		"weight":  amount(&m.Weight, 0.001, 1e6),
+		"profile": choice(&profile, []string{"recorded", "none"}),
+		"pools":   choice(&pools, []string{"moving", "fixed"}), "blocks": size(&m.Blocks), "task-memory": size(&m.Task),
 	})
 	m.Foreign = pools == "fixed"
+	p.s.unknown[words[0]] = profile == "none"
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type Scenario struct {
 	name     string     // In errors.
 	sets     [][]string // What the set lines say, in their order.
 	apps     map[string]plant.App
+	unknown  map[string]bool // Of apps, those without a profile.
 	arrivals []arrival
 	faults   []timedFault
 	kills    []timedKill
@@ -187,7 +188,11 @@ func (s *Scenario) record(c Config) (map[string]recorded, error) {
 		if err != nil {
 			return nil, s.errorf(a.line, "the run of %s at all cores: %w", a.app, err)
 		}
-		full[a.app] = recorded{func(w *World) error { return w.PutProfile(p) }, o.Duration}
+		put := func(w *World) error { return w.PutProfile(p) }
+		if s.unknown[a.app] {
+			put = func(*World) error { return nil }
+		}
+		full[a.app] = recorded{put, o.Duration}
 	}
 	return full, nil
 }

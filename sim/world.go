@@ -96,15 +96,16 @@ type World struct {
 	byName  map[string]*agent
 	check   *check
 	history *history
-	pending int       // Applications that have not ended.
-	scarce  bool      // Some have declared a heap.
-	letters []*letter // Statuses that have arrived, to be used again.
+	pending int                // Applications that have not ended.
+	scarce  bool               // Some have declared a heap.
+	granted map[api.AppID]bool // Those for which cores have been reserved.
+	letters []*letter          // Statuses that have arrived, to be used again.
 	err     error
 }
 
 // New returns a world at its first instant, or every fault of c.
 func New(c Config) (*World, error) {
-	w := &World{cfg: c, byURL: map[string]*Driver{}, byName: map[string]*agent{}}
+	w := &World{cfg: c, byURL: map[string]*Driver{}, byName: map[string]*agent{}, granted: map[api.AppID]bool{}}
 	if w.cfg.Limit == 0 {
 		w.cfg.Limit = dayLimit
 	}

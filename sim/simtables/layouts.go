@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/sim/fluid"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/unknown"
 	"github.com/sparkpacer/pacer/sim/zoe"
 	"github.com/sparkpacer/pacer/supervisor"
 )
@@ -29,6 +30,9 @@ func unpaced() map[string]func(seeds int) ([][][]string, error) {
 		return [][][]string{t.Rows(), t.MeasureRows()}, err
 	}, "zoe": func(seeds int) ([][][]string, error) {
 		t, err := zoe.Run(zoe.Options{Seeds: seeds})
+		return [][][]string{t.Rows(), t.FigureRows()}, err
+	}, "unknown": func(seeds int) ([][][]string, error) {
+		t, err := unknown.Run(unknown.Options{Seeds: seeds})
 		return [][][]string{t.Rows(), t.FigureRows()}, err
 	}, "offers": func(int) ([][][]string, error) {
 		cases, err := offers.WordCount("")

@@ -16,6 +16,11 @@
 //
 // In alphabetical order; "W" stands for a workload, "S" for a slack in per cent:
 //
+//	admission.sim.pythia.met_ratio       40 applications with deadlines, half of them without a profile, on the engines
+//	                                     (sim/unknown): of these in time, under pythia over open's mean, n traces
+//	admission.sim.pythia.all_gain        of all of them in time, more than under open
+//	admission.sim.pythia.reserved_met_ratio, .known_met_ratio   under pythia: of those that have a reservation, and of
+//	                                     those with a profile that are called feasible, the part that is in time
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
 //	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
 //	                                     HTTP, page, disk and process table; n tables

@@ -101,6 +101,7 @@ func rows(o options) []row {
 		{name: "fluid", minutes: 1.5, measure: fluidPace},
 		{name: "zoe", minutes: 1.5, measure: zoeRules},
 		{name: "tr1", minutes: 5, measure: fluidReserve},
+		{name: "unknown", minutes: 1, measure: unknownDeadlines},
 		{name: "repro", minutes: 6, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "micro", minutes: 1, measure: micro},

@@ -255,6 +255,8 @@ func goals() []benchline.Goal {
 		exactly("fluid.tr1.justice_fs.fairer", 7), least("fluid.tr1.justice_reactive.fairer", 5),
 		least("fluid.tr1.justice_reactive.sdr_ratio.*.4500", 1), most("fluid.tr1.*.sdr_points.15000", 3),
 		most("fluid.tr1_s", 30), most("fluid.tr1_s.fs", 120),
+		least("admission.sim.pythia.met_ratio", 1.5), least("admission.sim.pythia.reserved_met_ratio", 0.75),
+		least("admission.sim.pythia.all_gain", 0), least("admission.sim.pythia.known_met_ratio", 0.95),
 		most("controller.step_ns", 200), least("sim.events_per_s", 500_000), most("sim.hour_10k_s", 300),
 	}
 }

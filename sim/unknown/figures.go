@@ -1,0 +1,91 @@
+package unknown
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/sim/claim"
+)
+
+// Figure is a number of the case pythia, beside the same of open where it is a comparison, seed by seed. The source has
+// none of them: Theirs is 0, and the band is what is wanted here.
+type Figure struct {
+	// Name is its name among the figures of the bench, Values are by seed.
+	Name   string    `json:"name"`
+	Unit   string    `json:"unit"`
+	Values []float64 `json:"values"`
+	claim.Claim
+}
+
+// figures are those of pythia. A ratio to open is to its mean over the seeds: in a single trace nobody may be in time.
+func figures(c []Case) []Figure {
+	of := func(name string) Case {
+		return c[slices.IndexFunc(c, func(c Case) bool { return c.Admission == name })]
+	}
+	open, pythia := of(assign.Open), of(assign.Pythia)
+	part := func(of func(Trace) Count) (v []float64) {
+		for _, t := range pythia.Traces {
+			if n := of(t); n.All > 0 {
+				v = append(v, float64(n.Met)/float64(n.All))
+			}
+		}
+		return v
+	}
+	var ratio, gain []float64
+	base := open.mean(func(t Trace) int { return t.New.Met })
+	for i, t := range pythia.Traces {
+		ratio = append(ratio, float64(t.New.Met)/max(1, base))
+		gain = append(gain, float64(t.Any.Met-open.Traces[i].Any.Met))
+	}
+	var all []Figure
+	add := func(name, unit, measure string, least float64, values []float64) {
+		if len(values) > 0 {
+			all = append(all, Figure{"admission.sim.pythia." + name, unit, values,
+				claim.Claim{Measure: measure, Band: claim.Band{Least: &least}}.Tried(values)})
+		}
+	}
+	add("met_ratio", "ratio", "new ones in time, over open's", 1.5, ratio)
+	add("reserved_met_ratio", "ratio", "of those that have a reservation in time", 0.75,
+		part(func(t Trace) Count { return t.Reserved }))
+	add("all_gain", "applications", "all in time, more than under open", 0, gain)
+	add("known_met_ratio", "ratio", "of known ones called feasible in time", 0.95,
+		part(func(t Trace) Count { return t.Feasible }))
+	return all
+}
+
+// mean is the mean of a number over the traces.
+func (c Case) mean(of func(Trace) int) (m float64) {
+	for _, t := range c.Traces {
+		m += float64(of(t)) / float64(len(c.Traces))
+	}
+	return m
+}
+
+// Rows are the table as text, the heading first: an admission a row, with the means over the seeds.
+func (t Table) Rows() [][]string {
+	rows := [][]string{{"ADMISSION", "NEW IN TIME", "RESERVED IN TIME", "KNOWN IN TIME", "FEASIBLE IN TIME",
+		"ALL IN TIME"}}
+	for _, c := range t.Cases {
+		row := []string{c.Admission}
+		for _, of := range []func(Trace) Count{
+			func(t Trace) Count { return t.New }, func(t Trace) Count { return t.Reserved },
+			func(t Trace) Count { return Count{t.Any.All - t.New.All, t.Any.Met - t.New.Met} },
+			func(t Trace) Count { return t.Feasible }, func(t Trace) Count { return t.Any }} {
+			row = append(row, fmt.Sprintf("%.1f of %.1f", c.mean(func(t Trace) int { return of(t).Met }),
+				c.mean(func(t Trace) int { return of(t).All })))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// FigureRows are the figures as text, the heading first.
+func (t Table) FigureRows() [][]string {
+	rows := [][]string{{"FIGURE", "MEAN", "FROM", "TO", "WANTED", "MEASURE"}}
+	for _, f := range t.Figures {
+		rows = append(rows, []string{f.Name, fmt.Sprintf("%.2f", f.Ours), fmt.Sprintf("%.2f", f.Claim.Least),
+			fmt.Sprintf("%.2f", f.Claim.Most), f.Band.String(), f.Measure})
+	}
+	return rows
+}

@@ -1,0 +1,92 @@
+package unknown
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// TestATrace: half of 40 applications have names of their own; they come in order, by the seed alone, and ask for 1.8
+// times what all cores can do until the last one comes.
+func TestATrace(t *testing.T) {
+	known, err := runAlone(Options{}.config(0, assign.Open))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := trace(1, known, 64)
+	names, work := map[string]bool{}, units.Work(0)
+	for i, a := range all {
+		k := known[slices.IndexFunc(known, func(k alone) bool {
+			return strings.HasSuffix(a.app.Name, k.app.Name) && len(k.app.Stages) == len(a.app.Stages)
+		})]
+		work += k.work
+		switch factor := float64(a.app.Deadline / k.duration); {
+		case i > 0 && a.at < all[i-1].at:
+			t.Errorf("application %d comes at %v, before the one before it", i, a.at)
+		case a.new == (a.app.Name == k.app.Name) || a.new && names[a.app.Name]:
+			t.Errorf("application %d is new: %v, and has the name %s", i, a.new, a.app.Name)
+		case factor < least || factor > most:
+			t.Errorf("%s is due at %.2f times what it takes alone", a.app.Name, factor)
+		case k.work >= units.Work(64*k.duration):
+			t.Errorf("%s takes %v core-seconds under a deadline", k.app.Name, k.work)
+		}
+		names[a.app.Name] = true
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(all), func(c comes) bool { return !c.new })); len(all) != 40 || n != 20 {
+		t.Errorf("%d of %d are new", n, len(all))
+	}
+	if got := float64(work) / 64 / float64(all[count-1].at); got < 1.79 || got > 1.81 {
+		t.Errorf("the load is %v", got)
+	}
+	if d := cmp.Diff(all, trace(1, known, 64), cmp.AllowUnexported(comes{})); d != "" {
+		t.Error(d)
+	}
+	if cmp.Equal(all, trace(2, known, 64), cmp.AllowUnexported(comes{})) {
+		t.Error("another seed gives the same")
+	}
+}
+
+// TestFigures: each value is of one seed. A ratio to open is to its mean; who has no reservation has no part in time.
+func TestFigures(t *testing.T) {
+	c := []Case{{assign.Open, []Trace{{Any: Count{40, 20}, New: Count{20, 4}}, {Any: Count{40, 21}}}},
+		{assign.Justice, make([]Trace, 2)},
+		{assign.Pythia, []Trace{{Any: Count{40, 22}, New: Count{20, 6}, Reserved: Count{4, 3}, Feasible: Count{10, 10}},
+			{Any: Count{40, 20}, New: Count{20, 2}, Feasible: Count{10, 9}}}}}
+	want := map[string][]float64{"met_ratio": {3, 1}, "reserved_met_ratio": {0.75}, "all_gain": {2, -1}, "known_met_ratio": {1, 0.9}}
+	all := figures(c)
+	for _, f := range all {
+		if values := want[f.Name[len("admission.sim.pythia."):]]; !slices.Equal(f.Values, values) || f.Seeds != len(values) {
+			t.Errorf("%s: %v of %d seeds, want %v", f.Name, f.Values, f.Seeds, values)
+		}
+	}
+	if rows := (Table{Cases: c, Figures: all}).Rows(); len(all) != 4 || rows[1][1] != "2.0 of 10.0" || rows[3][3] != "17.0 of 20.0" {
+		t.Errorf("%d figures, %v", len(all), rows)
+	}
+}
+
+// TestATraceUnderEachAdmission: who is promised something is in time, with a profile or without.
+func TestATraceUnderEachAdmission(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	table, err := Run(Options{Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range table.Figures {
+		if !f.Holds && (strings.HasSuffix(f.Name, ".reserved_met_ratio") || strings.HasSuffix(f.Name, ".known_met_ratio")) {
+			t.Errorf("%s is %.2f, want %v", f.Name, f.Ours, f.Band)
+		}
+	}
+	if open, pythia := table.Cases[0].Traces[0], table.Cases[1].Traces[0]; open.Reserved.All > 0 || pythia.Reserved.All == 0 || open.New.All != 20 {
+		t.Errorf("open %+v, pythia %+v", open, pythia)
+	}
+	if rows, figures := table.Rows(), table.FigureRows(); len(rows) != 4 || len(figures) != 5 {
+		t.Errorf("%v\n%v", rows, figures)
+	}
+}

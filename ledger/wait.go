@@ -9,6 +9,8 @@ import (
 type Wait struct {
 	// Since is when it came.
 	Since units.Instant `json:"since"`
+	// Resumed says that another planner, or this one before it lost its state, had taken it in: it may have run.
+	Resumed bool `json:"resumed,omitempty"`
 	// Place counts from 1, Of is how many waited when it was given.
 	Place int `json:"place"`
 	Of    int `json:"of"`

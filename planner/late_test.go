@@ -128,3 +128,34 @@ func TestOneThatWaitsTooLongIsTurnedDown(t *testing.T) {
 		t.Errorf("one of which nobody knows what it takes was turned down after %v, it is due after 200", at)
 	}
 }
+
+// Nobody is turned down who may have run: whom another planner had taken in, or whose driver is not heard and may speak
+// with another one.
+func TestWorkThatMayBeDoneIsNotTurnedDown(t *testing.T) {
+	w := refusing(t)
+	r := registration("p", 30)
+	r.AppID = "app-20270101000000-0001"
+	if reply := w.register(r); reply.Error != nil || reply.Verdict != api.VerdictInfeasible {
+		t.Errorf("another planner had taken it in: %+v", reply)
+	}
+	first, second := large("first"), large("p")
+	second.Deadline = 150
+	one := w.mustRegister(first).AppID
+	two := w.mustRegister(second).AppID
+	live := func(drivers ...api.RegisterRequest) {
+		for range 65 {
+			w.pass(2 * time.Second)
+			for _, r := range drivers {
+				w.tell(map[string]api.AppID{"first": one, "p": two}[r.Name], r.Submission)
+			}
+			w.says("a", api.ExecutorRunning, one)
+		}
+	}
+	w.restart() // Its clock may have been set since.
+	w.hello("a")
+	w.now = w.now.Add(24 * time.Hour)
+	live(first)
+	if s := w.app(two); s.State == api.AppRefused {
+		t.Errorf("its driver is not heard: %s", s.Reason)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/driver"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
@@ -39,7 +40,7 @@ type Driver struct {
 	waited   units.Seconds
 	unwanted bool
 	// unlucky says that it was refused while a node gave less memory than it does in the end, or as there were fewer
-	// than it asks for.
+	// than it asks for, or by the policy that turns down who cannot be in time.
 	unlucky bool
 	// result is what the planner last said about it.
 	result *api.AppDetail
@@ -153,7 +154,7 @@ func (d *Driver) answered(no uint64, from string, body any) {
 			}
 		}
 		if out.Fault != nil && d.talk.Closed() {
-			if d.reply.AppID == "" {
+			if d.reply.AppID == "" || d.late(out.Fault) { // Such a one waits.
 				d.refuse(out.Fault)
 			} else {
 				d.cut(out.Fault)
@@ -183,11 +184,17 @@ func (d *Driver) answered(no uint64, from string, body any) {
 // refuse is the end of an application that the planner does not take.
 func (d *Driver) refuse(why error) {
 	d.refused = why
-	d.unlucky = api.KindOf(why) == api.KindInvalid && (givesLess(d.w.agents) || d.spark.App.Nodes.Least > 1)
+	d.unlucky = api.KindOf(why) == api.KindInvalid && (givesLess(d.w.agents) || d.spark.App.Nodes.Least > 1) ||
+		d.late(why)
 	d.spark.Leave()
 	d.w.clock.Cancel(&d.turn)
 	d.w.history.said("driver", d.spark.App.Name, "refused: "+why.Error())
 	d.w.pending--
+}
+
+// late reports whether that is the refusal of a deadline that cannot be kept, as the operator wants it.
+func (d *Driver) late(why error) bool {
+	return api.KindOf(why) == api.KindInfeasible && d.w.cfg.Planner.Queue.Late == assign.Refuse
 }
 
 // cut is the end of an application that the planner does not know any more, and will not

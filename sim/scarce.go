@@ -57,13 +57,15 @@ func givesLess(agents []*agent) bool {
 
 // scarceTrial is Trial where more applications come than the nodes' memory holds, what is off
 // their heaps moves, users end some of them, and a node may lose its power for good. rule, where it is not
-// nil, draws how the queue is served, and what applications ask for by which the rules differ.
+// nil, draws how the queue is served, and what applications ask for by which the rules differ; admission and late go by
+// the seed.
 func scarceTrial(seed uint64, rule *rand.Rand) error {
 	r := des.Random(seed, "scarce")
 	c := trialConfig(seed)
 	if rule != nil {
 		of := func(names []string) string { return names[rule.IntN(len(names))] }
-		c.Planner.Queue = api.QueuePolicy{Rule: of(assign.Rules()), Order: of(assign.Orders()), Size: of(assign.Sizes())}
+		c.Planner.Queue = api.QueuePolicy{Rule: of(assign.Rules()), Order: of(assign.Orders()), Size: of(assign.Sizes()),
+			Admission: assign.Admissions()[seed/4%3], Late: assign.Lates()[seed/2%2]}
 	}
 	for i := range c.Nodes {
 		c.Nodes[i].Memory = leastScarce + units.Bytes(r.Int64N(int64(mostScarce-leastScarce)))

@@ -215,7 +215,7 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 	}
 	d.Tenant.Launch.OffHeap = whole.OffHeap
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = whole.Cores, whole.Slots, whole.PerNode
-	d.Wait = &ledger.Wait{Since: v.Now()}
+	d.Wait = &ledger.Wait{Since: v.Now(), Resumed: r.AppID != ""}
 	d.Serial = v.Serial() + 1
 	d.ID = newID(v, r, d.Serial)
 	return d, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
@@ -85,7 +86,7 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 	s, err := h.admit(entering, noWait)
 	if err == nil {
 		c.Judgement = h.book.Verdicts.Judge(h.outlook, entering, s, h.view.Now())
-		if c.Judgement.Verdict == api.VerdictInfeasible && h.book.mustKeep(entering) {
+		if c.Judgement.Verdict == api.VerdictInfeasible && h.book.mustKeep(entering, comes) {
 			c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 			return
 		}
@@ -94,7 +95,8 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 		return
 	}
 	var full *fullPlan
-	c.Wait = ledger.Wait{Since: since(c.App), Node: c.App.Wait.Node, Why: err.Error(), Plan: errors.As(err, &full)}
+	c.Wait = ledger.Wait{Since: since(c.App), Resumed: c.App.Wait.Resumed, Node: c.App.Wait.Node, Why: err.Error(),
+		Plan: errors.As(err, &full)}
 	if c.Wait.Plan && comes {
 		c.What, c.Err = Refuse, api.Errorf(api.KindTransient, "%v", err)
 		return
@@ -141,7 +143,7 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	}
 	c.Wait.Latest = verdict.Latest(h.outlook, entering, whole)
 	c.Judgement = h.book.Verdicts.Waiting(h.outlook, entering, whole, c.Wait)
-	if !h.book.mustKeep(c.App) {
+	if !h.book.mustKeep(c.App, comes) {
 		return
 	}
 	// A newcomer is refused where its deadline cannot be kept, and where its user wants a promise and nobody knows when
@@ -153,9 +155,16 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	}
 }
 
-// mustKeep reports whether a is turned down where its deadline cannot be kept: it has one, and its user wants that, or
-// the operator, and something is judged of a.
-func (p Policy) mustKeep(a *ledger.App) bool {
+// heard is for how long the driver of an application may be silent that is turned down while it waits: one that speaks
+// with another planner may have been started by that.
+const heard = 8 * time.Second
+
+// mustKeep reports whether a, which comes or waits, is turned down where its deadline cannot be kept: it has one, and
+// its user wants that, or the operator, and something is judged of a. Nobody is who may have run, or whose clock may be
+// off.
+func (p Policy) mustKeep(a *ledger.App, comes bool) bool {
 	judged := a.Promise.Mode == ledger.Recording || a.Promise.Mode == ledger.Paced
-	return a.Promise.Deadline > 0 && (a.Promise.Required || judged && p.Late == assign.Refuse)
+	known := comes || a.Clocks.Read && a.Clocks.Silent < heard
+	return a.Promise.Deadline > 0 && known && !a.Wait.Resumed &&
+		(a.Promise.Required || judged && p.Late == assign.Refuse)
 }

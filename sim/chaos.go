@@ -18,12 +18,18 @@ import (
 // application that does not end. history, where it is not nil, gets what package replay reads.
 // Worlds may run side by side.
 func RunChaos(seed uint64, history io.Writer) error {
+	_, err := rained(seed, history)
+	return err
+}
+
+// rained is the world that RunChaos runs, at its end.
+func rained(seed uint64, history io.Writer) (*World, error) {
 	c := Default()
 	c.Seed, c.Restarts, c.Limit, c.History = seed, true, 2*time.Hour, history
 	if seed%2 == 1 {
 		var err error
 		if c, err = WithLaw(c, "pi"); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if some := assign.Admissions()[1:]; seed%5 < uint64(len(some)) {
@@ -35,7 +41,7 @@ func RunChaos(seed uint64, history io.Writer) error {
 	}
 	w, err := New(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	recorded := plant.App{Name: "app", Head: 3, Tail: 0.3}
 	for i := range 3 {
@@ -53,7 +59,7 @@ func RunChaos(seed uint64, history io.Writer) error {
 		err = w.Run()
 	}
 	if err != nil {
-		return fmt.Errorf("seed %d: the run that is recorded: %w", seed, err)
+		return nil, fmt.Errorf("seed %d: the run that is recorded: %w", seed, err)
 	}
 	alone := d.Result().Duration
 	for i := range 3 {
@@ -64,17 +70,17 @@ func RunChaos(seed uint64, history io.Writer) error {
 				a.Name = fmt.Sprintf("new-%d", i) // Nobody can foresee whether it is in time.
 			}
 			if _, err := w.Submit(w.Now()+units.Seconds(10*i), a); err != nil {
-				return fmt.Errorf("seed %d: %w", seed, err)
+				return nil, fmt.Errorf("seed %d: %w", seed, err)
 			}
 		}
 	}
 	if err := w.Chaos(8, w.Now()+300); err != nil {
-		return fmt.Errorf("seed %d: %w", seed, err)
+		return nil, fmt.Errorf("seed %d: %w", seed, err)
 	}
 	if err := w.Run(); err != nil {
-		return fmt.Errorf("seed %d: %w", seed, err)
+		return nil, fmt.Errorf("seed %d: %w", seed, err)
 	}
-	return nil
+	return w, nil
 }
 
 // Chaos has faults happen at random, on average one every so often, each mended

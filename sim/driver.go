@@ -42,8 +42,11 @@ type Driver struct {
 	// unlucky says that it was refused while a node gave less memory than it does in the end, or as there were fewer
 	// than it asks for, or by the policy that turns down who cannot be in time.
 	unlucky bool
-	// result is what the planner last said about it.
+	// result is what the planner last said about it, why where its time went by that; took is what its
+	// deadline clock showed when it was last at work.
 	result *api.AppDetail
+	why    *api.Why
+	took   units.Seconds
 }
 
 func (w *World) newDriver(a plant.App) *Driver {
@@ -212,6 +215,7 @@ func (d *Driver) cut(why error) {
 
 // say queues an event.
 func (d *Driver) say(e api.Event) {
+	d.took = d.spark.Elapsed()
 	d.talk.Say(d.w.clock.Now(), e)
 	d.goOn()
 }
@@ -278,6 +282,7 @@ func (d *Driver) conclude() {
 	}
 	if r, ok := w.control.query(api.VerbApp, api.ControlRequest{App: d.reply.AppID}); ok {
 		d.result = r.App
+		d.account()
 	} else {
 		d.forgotten = d.planner != w.control.name
 	}

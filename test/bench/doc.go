@@ -131,6 +131,8 @@
 //	verdict.infeasible_spare             called infeasible with over 5 % of the deadline to spare beside what others are
 //	                                     promised; .turns: if those
 //	                                     could wait as long as they are in time
+//	why.unaccounted_pct.max              of applications in simulated worlds with faults: the part of the time from the
+//	                                     submission to the exit that the parts of pacer why lack or tell twice
 //
 // A name with "@" behind it is of what stands there: a size, settings.
 //

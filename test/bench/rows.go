@@ -98,6 +98,7 @@ func rows(o options) []row {
 		{name: "sim", minutes: 2, measure: simulated},
 		{name: "strategies", minutes: 1, measure: strategies},
 		{name: "verdicts", minutes: 1, measure: verdicts},
+		{name: "why", minutes: 1, measure: accounted},
 		{name: "fluid", minutes: 1.5, measure: fluidPace},
 		{name: "zoe", minutes: 1.5, measure: zoeRules},
 		{name: "tr1", minutes: 5, measure: fluidReserve},

@@ -149,15 +149,11 @@ func (r *round) take(taken map[string]units.Cores, a *ledger.App, cores units.Co
 	}
 }
 
-// job is a as one that has so many cores reserved. One that waits could use what is not promised, and until it is known
-// what deadlines need what is not reserved either.
+// job is a as one that has so many cores reserved. Until it is known what deadlines need, one that waits could use what
+// is neither promised nor reserved.
 func (r *round) job(a *ledger.App, cores units.Cores) assign.Job {
 	u, could := r.by.unit(), most(r.view, a)
-	switch _, _, known := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey)); {
-	case cores > 0:
-	case known:
-		could = min(could, r.free(a, nil))
-	default:
+	if _, _, known := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey)); !known && cores == 0 {
 		could = min(could, r.free(a, r.reserved))
 	}
 	j := assign.Job{ID: string(a.ID), Arrival: a.Promise.Start, Due: a.Instant(a.Promise.Deadline),

@@ -7,7 +7,7 @@
 //	unit      planner.quantum cores
 //	capacity  of an application: what its nodes offer that are here, less what those have been promised by the time it is
 //	          due whose deadlines are known to be kept (estimate.Outlook.Promised)
-//	M         what its slots can use of that, and its cap allows; of a run that has ended, of its nodes
+//	M         what its slots can use of its nodes, and its cap allows, whatever is promised there
 //	arrival   the start of its deadline clock
 //	used      the CPU time of its executors so far: one that waits for a reservation runs all the same, on what others
 //	          leave

@@ -194,6 +194,8 @@ type AppSample struct {
 	// would have been granted.
 	Grant units.Cores `json:"grant_cores"`
 	Used  units.Cores `json:"used_cores"`
+	// Request is what its controller asked for; 0 too where a record of before has not kept it.
+	Request units.Cores `json:"request_cores,omitempty"`
 }
 
 // PlanRequest asks what a deadline would mean for a profile (`pacer plan`).

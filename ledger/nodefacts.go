@@ -379,7 +379,7 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 			c.shadow(tick, l.View().Offered(x.Node))
 		}
 		st.Samples.add(sample{at: at, setPoint: tick.SetPoint, progress: tick.Progress, grant: tick.Grant, used: tick.Used,
-			executor: int32(number)}, limit)
+			executor: int32(number), request: float32(tick.Request)}, limit)
 	}
 	if *c != before {
 		st.versions.counted = l.batch.number

@@ -146,7 +146,7 @@ func (l *Ledger) saveSamples(id api.AppID, s *Stage) {
 	if len(fresh) == 0 {
 		return
 	}
-	l.put(pieceKey(id, s.Key(), s.Samples.pieces), appendSamples(make([]byte, 0, 1+sampleSize*len(fresh)), fresh))
+	l.put(pieceKey(id, s.Key(), s.Samples.pieces), appendSamples(make([]byte, 0, 2+sampleSize*len(fresh)), fresh))
 	s.Samples.saved = len(s.Samples.list)
 	s.Samples.pieces++
 }

@@ -18,6 +18,7 @@ type sample struct {
 	setPoint, progress units.Fraction
 	grant, used        units.Cores
 	executor           int32 // Its number.
+	request            float32
 }
 
 func (s sample) of() int32 { return s.executor }
@@ -39,7 +40,7 @@ func (s *Samples) All() []api.AppSample {
 	for _, v := range s.list {
 		told = append(told, api.AppSample{At: v.at, Executor: api.ExecutorID(strconv.Itoa(int(v.executor))),
 			SetPoint: v.setPoint, Progress: v.progress,
-			Grant: v.grant, Used: v.used})
+			Grant: v.grant, Used: v.used, Request: units.Cores(v.request)})
 	}
 	return told
 }
@@ -112,11 +113,15 @@ func limitSamples(d *api.AppDetail, limit int) {
 	}
 }
 
-// sampleSize is what a stored sample takes.
-const sampleSize = 5*8 + 4
+// sampleSize is what a stored sample takes, sampleSizeBefore what one without its request did.
+const (
+	sampleSize       = 5*8 + 4 + 4
+	sampleSizeBefore = 5*8 + 4
+)
 
 // appendSamples appends the value of a piece: a byte with Layout, then each sample's
-// numbers, little endian. A planner of many applications saves tens of thousands of
+// numbers, little endian, then a byte with Layout again: a piece without that is of before, when
+// samples had no requests, and no length is one of both. A planner of many applications saves tens of thousands of
 // samples a second.
 func appendSamples(b []byte, list []sample) []byte {
 	b = append(b, Layout)
@@ -126,8 +131,9 @@ func appendSamples(b []byte, list []sample) []byte {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(s.executor))
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(s.request))
 	}
-	return b
+	return append(b, Layout)
 }
 
 // readSamples is appendSamples' inverse.
@@ -135,15 +141,22 @@ func readSamples(b []byte) ([]sample, error) {
 	if err := ofLayout(b); err != nil {
 		return nil, err
 	}
-	if len(b)%sampleSize != 1 {
+	size := sampleSize
+	switch {
+	case len(b)%sampleSizeBefore == 1:
+		size = sampleSizeBefore
+	case len(b)%sampleSize != 2:
 		return nil, errors.New("it is no piece of samples")
 	}
 	var list []sample
-	for b = b[1:]; len(b) > 0; b = b[sampleSize:] {
+	for b = b[1:]; len(b) >= size; b = b[size:] {
 		number := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])) }
 		list = append(list, sample{at: units.Seconds(number(0)), setPoint: units.Fraction(number(1)),
 			progress: units.Fraction(number(2)),
 			grant:    units.Cores(number(3)), used: units.Cores(number(4)), executor: int32(binary.LittleEndian.Uint32(b[40:]))})
+		if size == sampleSize {
+			list[len(list)-1].request = math.Float32frombits(binary.LittleEndian.Uint32(b[sampleSizeBefore:]))
+		}
 	}
 	return list, nil
 }

@@ -23,12 +23,13 @@ type samples struct {
 }
 
 // stageColumns are what a stage was to do and did over time, on all executors together: fractions are means, cores are
-// sums. Grant is null while an executor has no quota.
+// sums. Request is null where none is known, Grant while an executor has no quota.
 type stageColumns struct {
 	api.StageKey
 	At       []units.Seconds  `json:"at_s"`
 	SetPoint []units.Fraction `json:"set_point"`
 	Progress []units.Fraction `json:"progress"`
+	Request  []*units.Cores   `json:"request_cores"`
 	Grant    []*units.Cores   `json:"grant_cores"`
 	Used     []units.Cores    `json:"used_cores"`
 }
@@ -74,12 +75,18 @@ func (c *stageColumns) add(at units.Seconds, shown map[api.ExecutorID]api.AppSam
 		sum.Progress += s.Progress / units.Fraction(len(shown))
 		if works(x) {
 			sum.Used += s.Used
+			sum.Request += s.Request
 			sum.Grant += max(0, s.Grant)
 			granted = granted && s.Grant >= 0
 		}
 	}
 	c.At, c.SetPoint, c.Progress = append(c.At, at), append(c.SetPoint, sum.SetPoint), append(c.Progress, sum.Progress)
 	c.Used = append(c.Used, sum.Used)
+	if sum.Request > 0 {
+		c.Request = append(c.Request, &sum.Request)
+	} else {
+		c.Request = append(c.Request, nil)
+	}
 	if granted {
 		c.Grant = append(c.Grant, &sum.Grant)
 	} else {

@@ -35,15 +35,12 @@ const rounding = 1e-9
 // some may lose theirs. Ask it when an application comes or ends, when nodes or deadlines change, and now and then.
 func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
 	v := o.View
-	if p.open() {
-		return nil
-	}
 	var has, waiting []*ledger.App
 	for a := range v.Running() {
 		switch {
 		case a.Reservation.Held() > 0:
 			has = append(has, a)
-		case waits(v, a):
+		case !p.open() && waits(v, a):
 			waiting = append(waiting, a)
 		}
 	}
@@ -60,6 +57,9 @@ func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
 	}
 	for _, a := range r.keep(has, less) {
 		s.Serving = append(s.Serving, r.job(a, a.Reservation.Held()))
+	}
+	if len(waiting) == 0 {
+		return r.levers
 	}
 	for _, a := range waiting {
 		if j := r.job(a, 0); j.Tasks > 0 { // Where all is promised now nobody knows what will be.

@@ -131,6 +131,9 @@ func TestANodeGivesLess(t *testing.T) {
 	c.Know(ledger.NodeSaid{Status: says}, ledger.Resized{App: late.ID, Cores: 6, Slots: 6},
 		ledger.Resized{App: early.ID, Cores: 6, Slots: 6})
 	levers := by(assign.Pythia).Decide(by("").Outlook(c.View()), true)
+	if open := by(assign.Open).Decide(by("").Outlook(c.View()), true); len(open) != 1 {
+		t.Errorf("what is reserved stays within what there is, whatever comes later: %+v", open)
+	}
 	if know(c, levers); len(levers) != 1 || late.Reservation.Held() != 0 || early.Reservation.Held() != 4 {
 		t.Errorf("%+v: %+v, %+v", levers, late.Reservation, early.Reservation)
 	}

@@ -36,7 +36,7 @@ demo test test-all e2e torture soak: export AS_ROOT := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ bench-queue: build ## measure how long somebody waits for a node that a long app
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./test/bench scale $(ARGS)
+
+bench-web: ## measure the page, and what it costs a planner that somebody looks (2 minutes, installs chromium)
+	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,page $(ARGS)
 
 bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./test/bench trust $(ARGS)

@@ -91,6 +91,11 @@
 //	plan.scale_own_ms.*                  the former less the latter, event by event
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
 //	                                     ends; register.scale.flexible_ms.* under that rule of the queue
+//	web.kib_gz, web.lines                the page's files compressed, and the lines of ours
+//	web.requests_first, .elsewhere       requests until 1,000 applications on 500 nodes are shown, and to other servers
+//	web.dom_nodes                        elements of that page
+//	web.axe_serious, .console_errors,    of its views in both themes: what axe-core calls serious, what the console
+//	.csp_violations                      says, and what the Content-Security-Policy does not allow
 //	look.predictions_per_s               runs predicted for those who look at 1,000 applications once a second, with 100
 //	                                     stage events a second, in the mean of two minutes of virtual time
 //	queue.sim.elastic_ratio, .rigid_ratio   100 applications on ten nodes of two units, on the engines (sim/zoe):

@@ -105,6 +105,7 @@ func rows(o options) []row {
 		{name: "unknown", minutes: 1, measure: unknownDeadlines},
 		{name: "repro", minutes: 6, measure: reproduced},
 	}, scaleRows(), []row{
+		{name: "page", minutes: 1, extra: true, measure: paged},
 		{name: "micro", minutes: 1, measure: micro},
 		{name: "plan", minutes: 0.5, spark: true, measure: planLatency},
 		{name: "idle", minutes: 0.5, spark: true, measure: idle},

@@ -220,6 +220,8 @@ func goals() []benchline.Goal {
 		most("tls.overhead_ratio", 1.2), most("chaos.broken", 0), most("failover_s.*", 5),
 		most("failover.node_lost_s.*", 10), most("question.register_ms.p99", 50), most("fuzz.crashes", 0),
 		most("look.predictions_per_s", 250), most("why.unaccounted_pct.max", 1),
+		most("web.kib_gz", 100), most("web.lines", 3000), most("web.requests_first", 25), most("web.requests_elsewhere", 0),
+		most("web.console_errors", 0), most("web.csp_violations", 0), most("web.axe_serious", 0), most("web.dom_nodes", 6000),
 		most("soak.rss_slope_mib_h", 4), most("soak.spark_rss_slope_mib_h", 4),
 		least("torture.kills", 200), least("torture.partitions", 40), least("torture.node_losses", 20),
 		most("torture.lost", 0), most("torture.wrong", 0), most("torture.late_possible", 0), most("torture.orphans", 0),

@@ -197,8 +197,8 @@ export function CoresChart({ axis, has }) {
     offered = useRef(null);
   ((current.current = axis), (offered.current = has.offered));
   const step = axis.now - axis.from > 960 ? "minute" : "second";
-  // The stream has the newest second; what is promised is asked for.
-  askHistory("second", state.value?.cores ? 15 : 2);
+  // The stream has the newest seconds of it.
+  askHistory("second", !history.second.value ? 10 : state.value?.cores ? 600 : 2);
   if (step === "minute") askHistory("minute", 60);
   const h = history[step].value;
   const live = new Set(applications.value.filter((a) => !over(a)).map((a) => a.id));

@@ -1,8 +1,8 @@
 // What is shown where nothing has run: the commands of a first run, with this planner's address.
 import { count } from "./format.js";
 import { html } from "./parts.js";
+import { Nodes } from "./rows.js";
 import { nodes, state } from "./state.js";
-import { Nodes } from "./nodes.js";
 
 /** The way to a first application. */
 export function FirstRun() {

@@ -4,9 +4,8 @@ import { signal } from "@preact/signals";
 import { CoresChart, coresNow } from "./cores.js";
 import { clock, cores, coresOf, count, lower, margin, percent, sentence } from "./format.js";
 import { Choice, compare, html, to } from "./parts.js";
-import { RANGES, Row, Today, axisOf } from "./rows.js";
+import { Nodes, RANGES, Row, Today, axisOf } from "./rows.js";
 import { applications, early, ended, moments, nameOf, nodes, now, over, running, state, waiting } from "./state.js";
-import { Nodes } from "./nodes.js";
 
 const range = signal("");
 const sort = signal("urgent");

@@ -80,7 +80,8 @@ function columns(by, most) {
 export function ReportView() {
   const [by, setBy] = useState("profile"),
     [since, setSince] = useState("30d");
-  const { value, problem } = useAnswer(withQuery("report", { by, since, utc_offset_s: -60 * new Date().getTimezoneOffset() }), 60);
+  const query = { by, since, utc_offset_s: -60 * new Date().getTimezoneOffset() };
+  const { value, problem } = useAnswer(withQuery("report", query), 60);
   const rows = value?.rows ?? [],
     total = value?.total;
   const others = total

@@ -110,21 +110,6 @@ export function append(old, piece, most = 900) {
 /** A history without what is null. @param {object} h */
 const whole = (h) => ({ ...h, apps: h.apps ?? [], promised: h.promised ?? [] });
 
-/** The newest second of the history, as a State has it, as a piece of one point. @param {object} c */
-function second(c) {
-  const { "": rest = [0, 0], ...apps } = c.apps ?? {};
-  const of = ([used, granted]) => ({ used_cores: [used], granted_cores: [granted] });
-  return {
-    step_s: 1,
-    from: c.at,
-    points: 1,
-    offered_cores: [c.offered_cores],
-    others_cores: [c.others_cores],
-    apps: Object.entries(apps).map(([app, pair]) => ({ app, ...of(pair) })),
-    rest: of(rest),
-  };
-}
-
 const asking = { second: 0, minute: 0 };
 /**
  * Asks for the history of a step, at most each so many seconds, and for what is new of it alone where it is there.
@@ -134,7 +119,8 @@ export async function askHistory(step, each) {
   if (Date.now() - asking[step] < each * 1000) return;
   asking[step] = Date.now();
   const old = history[step].value;
-  const after = old?.points ? new Date((moment(old.from) + (old.points - 1.5) * old.step_s) * 1000).toISOString() : null;
+  const last = old?.points ? moment(old.from) + (old.points - 1.5) * old.step_s : null;
+  const after = last && new Date(last * 1000).toISOString();
   try {
     const piece = whole(await ask(withQuery("cores", { step, after })));
     history[step].value = append(history[step].value, piece, step === "second" ? 900 : 1440);
@@ -153,7 +139,7 @@ export function follow() {
       if (at) skew = at * 1000 - Date.now();
       state.value = value;
       const known = history.second;
-      if (value.cores?.at && known.value) known.value = append(known.value, second(value.cores));
+      if (value.cores?.points && known.value) known.value = append(known.value, whole(value.cores));
       tick();
       document.documentElement.dataset.seq = String(seq);
     },

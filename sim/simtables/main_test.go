@@ -37,7 +37,7 @@ func TestTheDocumentIsUpToDate(t *testing.T) {
 	if d := cmp.Diff(string(text), after); d != "" {
 		t.Errorf("the table is not what the simulator gives; `make tables` writes it:\n%s", d)
 	}
-	for _, e := range []string{"table4", "exit", "lost", "runs", "alpha", "profile", "skew", "bytes", "lone", "benchmarks", "strategies", "eq21", "sharing", "pace", "zoe", "offers"} {
+	for _, e := range []string{"table4", "exit", "lost", "runs", "alpha", "profile", "skew", "bytes", "lone", "benchmarks", "strategies", "eq21", "sharing", "pace", "zoe", "unknown", "offers"} {
 		if !slices.Contains(experiments, e) {
 			t.Errorf("no region shows %s", e)
 		}

@@ -15,6 +15,8 @@ type Changes struct {
 	IDs   []AppID
 	Apps  []AppSummary
 	Nodes []NodeSummary
+	// Cores is who had the cores in the newest seconds, nil where nobody knows.
+	Cores *CoresHistory
 }
 
 // WebCode lets whoever has it begin a session on the planner's page, once and within two minutes (`pacer web`).

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/bus"
@@ -142,5 +143,15 @@ func (t *term) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanRepl
 	t.loop.Plan(by, r, reply)
 }
 
+// lookedBack is how much of the cores' history somebody sees anew each second who looks.
+const lookedBack = 3 * time.Second
+
 // Look implements web.Planner.
-func (t *term) Look(since uint64, reply func(api.Changes)) { t.loop.Look(since, reply) }
+func (t *term) Look(since uint64, reply func(api.Changes)) {
+	t.loop.Look(since, func(c api.Changes) {
+		if c.Error == nil {
+			c.Cores = t.cores.with(c.Cores.Promised, &api.Query{Step: 1, After: time.Now().Add(-lookedBack)})
+		}
+		reply(c)
+	})
+}

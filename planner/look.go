@@ -34,6 +34,7 @@ func (i inquiry) changes(since uint64) api.Changes {
 			return i.kept.Summary(v, i.estimates, a)
 		})
 	}
+	c.Cores = &api.CoresHistory{V: api.Version, Promised: report.Promised(i.estimates.Outlook(v))}
 	for _, n := range v.Nodes() {
 		c.Nodes = append(c.Nodes, report.Node(v, n))
 	}

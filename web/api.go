@@ -84,7 +84,7 @@ func showCores(_ http.ResponseWriter, c *call) (any, error) {
 			return nil, api.Errorf(api.KindInvalid, "after is %q, want a moment as in RFC 3339", api.Clip(after, api.MostToken))
 		}
 	}
-	reply, err := c.control("cores", api.ControlRequest{Query: &q})
+	reply, err := c.control(api.VerbCores, api.ControlRequest{Query: &q})
 	return versioned(reply.Cores), err
 }
 

@@ -26,8 +26,12 @@ func advanced(before object, c *api.Changes) object {
 	for _, n := range c.Nodes {
 		nodes[n.Node] = nodeOf(n)
 	}
-	return object{"v": json.Number("1"), "at": c.At.Format(time.RFC3339Nano), "release": c.Release, "applications": apps,
+	next := object{"v": json.Number("1"), "at": c.At.Format(time.RFC3339Nano), "release": c.Release, "applications": apps,
 		"nodes": nodes}
+	if c.Cores != nil {
+		next["cores"] = values(c.Cores)
+	}
+	return next
 }
 
 // shown is a as somebody sees it who looks on: a change of its figures that nobody would notice is none, and who looks

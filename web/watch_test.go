@@ -27,7 +27,7 @@ func TestWhoLooksSeesWhatThereIsAndWhatChanges(t *testing.T) {
 		w.planner.look = func(n int) (api.Changes, bool) {
 			switch n {
 			case 1:
-				return api.Changes{IDs: []api.AppID{"app-1", "app-2"}, Apps: []api.AppSummary{running(1, 1), running(2, 1)},
+				return api.Changes{Cores: &api.CoresHistory{V: 1, Step: 1, Points: 1, Offered: api.Column{4}}, IDs: []api.AppID{"app-1", "app-2"}, Apps: []api.AppSummary{running(1, 1), running(2, 1)},
 					Nodes: []api.NodeSummary{{Node: "a", State: "ready"}, {Node: "b", State: "ready"}}}, true
 			case 2:
 				a := running(2, 2)
@@ -51,6 +51,9 @@ func TestWhoLooksSeesWhatThereIsAndWhatChanges(t *testing.T) {
 			return text
 		}
 		s.next()
+		if cores := s.state["cores"].(map[string]any); !sameJSON(cores["offered_cores"], []int{4}) {
+			t.Errorf("cores: %v", cores)
+		}
 		if got := apps(); !strings.HasPrefix(got, "app-1 1 1.5 true; app-2 1 1.5 true; ") {
 			t.Error(got)
 		}

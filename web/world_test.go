@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"reflect"
 	"strings"
@@ -26,7 +25,6 @@ type world struct {
 	*testing.T
 	*web.Server
 	planner *fake
-	pipe    *pipe
 	client  *http.Client
 	desc    *webtest.Description
 
@@ -34,6 +32,8 @@ type world struct {
 	known map[string]api.Principal
 	away  error
 	began []string
+	// undescribed is how many answers were other than openapi.yaml says.
+	undescribed int
 }
 
 func newWorld(t *testing.T) *world {
@@ -41,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, planner: &fake{}, pipe: &pipe{conns: make(chan net.Conn), done: make(chan struct{})}, desc: desc,
+	w := &world{T: t, planner: &fake{}, desc: desc,
 		known: map[string]api.Principal{ann.Login(): ann}}
 	w.Server = web.New(web.Config{Serves: w.serves, Who: w.who, Prove: w.prove, Hosts: []string{"planner-1"}, Release: "1.2.3",
 		Began: func(login, from string, err error) {
@@ -50,11 +50,12 @@ func newWorld(t *testing.T) *world {
 			w.began = append(w.began, login+": "+reason(err))
 		}})
 	server := &http.Server{Handler: w.Server, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
-	transport := &http.Transport{DialContext: w.pipe.dial, DisableKeepAlives: true}
+	network := webtest.NewNetwork()
+	transport := &http.Transport{DialContext: network.Dial, DisableKeepAlives: true}
 	w.client = &http.Client{Transport: transport}
 	served := make(chan struct{})
 	go func() {
-		_ = server.Serve(w.pipe)
+		_ = server.Serve(network)
 		close(served)
 	}()
 	t.Cleanup(func() {
@@ -121,6 +122,7 @@ func (w *world) do(method, path, token, body string) (int, map[string]any) {
 		w.Fatal(err)
 	}
 	if err := w.desc.Check(method, r.URL.EscapedPath(), a.StatusCode, a.Header.Get("Content-Type"), said); err != nil {
+		w.undescribed++
 		w.Errorf("%v\n%s", err, said)
 	}
 	var v map[string]any
@@ -253,37 +255,6 @@ func merge(target, patch any) any {
 		}
 	}
 	return t
-}
-
-// pipe is a network in memory.
-type pipe struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func (p *pipe) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipe) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
-func (p *pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4281} }
-
-func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	select {
-	case p.conns <- theirs:
-		return ours, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // fake is a planner that says what it is told to, and counts who looks.

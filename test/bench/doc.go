@@ -98,6 +98,10 @@
 //	.csp_violations                      says, and what the Content-Security-Policy does not allow
 //	look.predictions_per_s               runs predicted for those who look at 1,000 applications once a second, with 100
 //	                                     stage events a second, in the mean of two minutes of virtual time
+//	watch.asks_per_s.N                   how often a planner is asked when N pages look, in virtual time
+//	watch.kib_per_s, watch.age_s.max     what a page reads of 1,000 applications on 500 nodes whose figures all change;
+//	                                     how old what it shows gets, after the planner's word
+//	api.documented_pct                   answers of the API that are as openapi.yaml says, n answers of all routes
 //	queue.sim.elastic_ratio, .rigid_ratio   100 applications on ten nodes of two units, on the engines (sim/zoe):
 //	                                     turnaround under flexible over rigid, fifo, n traces
 //	queue.sim.interactive_ratio, .met_gain, .batch_ratio   the same: waits, deadlines met and turnaround under

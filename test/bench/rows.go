@@ -118,7 +118,7 @@ func rows(o options) []row {
 
 func scaleRows() []row {
 	return []row{{name: "speed", minutes: 4, measure: speed}, {name: "scale", minutes: 4, measure: scaled},
-		{name: "look", minutes: 1, measure: looks}}
+		{name: "look", minutes: 1, measure: looks}, {name: "web", minutes: 2, measure: watched}}
 }
 
 // chosen are the rows of those names, without names those that are no extras.

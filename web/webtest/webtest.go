@@ -1,5 +1,3 @@
-// Package webtest holds a planner's HTTP API against its description, openapi.yaml: which routes it documents, and
-// whether an answer is what it says. Tests and benches use it.
 package webtest
 
 import (

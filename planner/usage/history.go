@@ -20,7 +20,7 @@ func (r *ring) history(after time.Time) api.CoresHistory {
 	n := int(r.at - from)
 	d := api.CoresHistory{V: api.Version, Step: units.Seconds(r.step), From: time.Unix(from*r.step, 0).UTC(), Points: n,
 		Offered: r.cut(r.offered, from), Others: r.cut(r.others, from), Apps: []api.AppCores{},
-		Rest: r.shown(&r.rest, from), Promised: []api.PromisedCores{}}
+		Rest: r.shown(r.rest, from), Promised: []api.PromisedCores{}}
 	sums := make(map[api.AppID]float64)
 	apps := make(map[api.AppID]api.AppCores)
 	for id, c := range r.columns {

@@ -19,7 +19,9 @@ type ring struct {
 	total           point
 	offered, others []float32
 	columns         map[api.AppID]*column
-	rest            column
+	rest            *column
+	// free are columns that no application has. All there may be are made at once, so that a planner does not grow for hours.
+	free []*column
 }
 
 // point is what is added up of one.
@@ -34,12 +36,17 @@ type column struct {
 
 func newRing(step, size, at int64) *ring {
 	r := &ring{step: step, size: size, first: at, at: at, columns: make(map[api.AppID]*column)}
-	r.offered, r.others, r.rest = make([]float32, size), make([]float32, size), newColumn(size)
+	room := make([]float32, 2*(Columns+2)*size)
+	cut := func() []float32 {
+		points := room[:size:size]
+		room = room[size:]
+		return points
+	}
+	r.offered, r.others, r.rest = cut(), cut(), &column{used: cut(), granted: cut()}
+	for range Columns {
+		r.free = append(r.free, &column{used: cut(), granted: cut()})
+	}
 	return r
-}
-
-func newColumn(size int64) column {
-	return column{used: make([]float32, size), granted: make([]float32, size)}
 }
 
 // sample begins a sample of the point under way: what nodes offer, and what others use.
@@ -62,10 +69,10 @@ func (r *ring) column(app api.AppID) *column {
 	if c := r.columns[app]; c != nil {
 		return c
 	}
-	if len(r.columns) < Columns {
-		c := newColumn(r.size)
-		r.columns[app] = &c
-		return &c
+	if n := len(r.free); n > 0 {
+		c := r.free[n-1]
+		r.free, r.columns[app] = r.free[:n-1], c
+		return c
 	}
 	var oldest api.AppID
 	for id, c := range r.columns {
@@ -75,7 +82,7 @@ func (r *ring) column(app api.AppID) *column {
 	}
 	c := r.columns[oldest]
 	if c.last >= r.at-1 {
-		return &r.rest
+		return r.rest
 	}
 	for i := range c.used {
 		r.rest.used[i] += c.used[i]
@@ -98,7 +105,8 @@ func (r *ring) end() {
 	r.rest.end(slot, n)
 	for id, c := range r.columns {
 		if c.end(slot, n); c.last <= r.at-r.size {
-			delete(r.columns, id) // It has nothing any more.
+			delete(r.columns, id) // It has nothing any more, and neither has c.
+			r.free = append(r.free, c)
 		}
 	}
 	r.samples, r.total = 0, point{}

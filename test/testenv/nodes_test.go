@@ -33,6 +33,16 @@ func summary(e *testenv.Env, name string) api.NodeSummary {
 	return api.NodeSummary{}
 }
 
+// ready is how many stages have become ready: the others are to come.
+func ready(a api.AppDetail) (n int) {
+	for _, s := range a.Stages {
+		if s.State != "coming" {
+			n++
+		}
+	}
+	return n
+}
+
 // stagesOn are the stages that an executor had a part in.
 func stagesOn(a api.AppDetail, node string) int {
 	n := 0
@@ -52,7 +62,7 @@ func TestANodeThatJoinsTakesItsPart(t *testing.T) {
 		one(e)
 		app := testenv.Chain("chain", 4, 40)
 		d := paced(e, app, 1.5)
-		e.Until("it runs", func() bool { return len(e.App(d.ID()).Stages) == 1 })
+		e.Until("it runs", func() bool { return ready(e.App(d.ID())) == 1 })
 		n2 := e.StartNode(testenv.NodeSpec{Name: "n2", Cores: 2})
 		underQuota(e, n2, d)
 		done := d.Wait()

@@ -72,7 +72,7 @@ func TestSecretsSurviveRestartsInNoStore(t *testing.T) {
 		n := one(e)
 		d := submit(e, testenv.Chain("chain", 4, 40))
 		replaced := func(what string) {
-			e.Until("an executor "+what, func() bool { return len(n.Executors()) == 1 && len(e.App(d.ID()).Stages) > 0 })
+			e.Until("an executor "+what, func() bool { return len(n.Executors()) == 1 && ready(e.App(d.ID())) > 0 })
 			before := n.Executors()
 			_, x, _ := strings.Cut(before[0], "/")
 			n.Crash(d.ID(), api.ExecutorID(x))

@@ -87,7 +87,7 @@ func TestTheLoopCloses(t *testing.T) {
 		n := one(e)
 		app := testenv.Fork("join", 20)
 		d := submit(e, app)
-		e.Until("both branches run", func() bool { return len(e.App(d.ID()).Stages) == 2 })
+		e.Until("both branches run", func() bool { return ready(e.App(d.ID())) == 2 })
 		if got := n.Quota(d.ID(), "1"); !got.IsUnlimited() {
 			t.Errorf("a recording run has a quota of %v", got)
 		}
@@ -206,7 +206,7 @@ func TestAPlannerRestartCostsNothing(t *testing.T) {
 			t.Error("the executor is gone with the planner")
 		}
 		e.StartPlanner()
-		e.Until("the planner is back in control", func() bool { return len(e.App(d.ID()).Stages) > 1 })
+		e.Until("the planner is back in control", func() bool { return ready(e.App(d.ID())) > 1 })
 		done := d.Wait()
 		wantPaced(t, done)
 		if len(done.Stages) != 4 || len(done.Executors) != 1 {
@@ -349,7 +349,7 @@ func TestACrashedExecutorIsReplaced(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		d := submit(e, testenv.Chain("chain", 3, 20))
-		e.Until("it runs", func() bool { return len(e.App(d.ID()).Stages) == 1 })
+		e.Until("it runs", func() bool { return ready(e.App(d.ID())) == 1 })
 		n.Crash(d.ID(), "1")
 		done := d.Wait()
 		if done.State != api.AppFinished || len(done.Stages) != 3 {

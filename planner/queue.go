@@ -91,7 +91,12 @@ func (h *starter) tick() {
 func (h *starter) reserve(comes api.AppID) {
 	p := h.cfg.reserves(h.view)
 	over := p.Over(h.view)
-	h.reservations(comes, over)
+	for _, f := range over {
+		if state, ok := p.Learn(h.view, h.view.App(f.App)); ok {
+			h.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
+		}
+		h.reservations(comes, []ledger.Lever{f})
+	}
 	if again, less := h.reserved.renew(h.view, p, askEvery); again || len(over) > 0 {
 		h.reservations(comes, p.Decide(h.outlook, less))
 	}
@@ -101,7 +106,7 @@ func (h *starter) reserve(comes api.AppID) {
 func (h *starter) reservations(comes api.AppID, levers []ledger.Lever) {
 	h.levers.apply(levers...)
 	for _, lever := range levers {
-		if f, ok := lever.(ledger.Reserved); ok && f.App != comes {
+		if f, ok := lever.(ledger.Reserved); ok && f.App != comes && f.Why != "" {
 			h.say(f.App, f.Why)
 		}
 	}

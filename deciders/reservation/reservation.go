@@ -66,23 +66,35 @@ func most(v ledger.View, a *ledger.App) units.Cores {
 	return min(cores, capped)
 }
 
-// Over ends the reservations of those that are due. It is to be asked before Decide.
-func (p Policy) Over(v ledger.View) (levers []ledger.Lever) {
+// Over is of those that are due and run on: their reservations end, and they have taught (Learn). It is to be asked
+// before Decide.
+func (p Policy) Over(v ledger.View) (over []ledger.Reserved) {
 	for a := range v.Running() {
-		if r := a.Reservation; a.Reservation.Held() > 0 && a.At(v.Now()) >= a.Promise.Deadline {
-			r.Over = true
-			levers = append(levers, ledger.Reserved{App: a.ID, Reservation: r,
-				Why: fmt.Sprintf("its deadline of %s has passed: the %.1f cores that were reserved are not any more",
-					verdict.Deadline(a.Promise.Deadline), float64(r.Cores))})
+		if !unforeseen(a) || a.Reservation.Over || a.At(v.Now()) < a.Promise.Deadline {
+			continue
 		}
+		f := ledger.Reserved{App: a.ID, Reservation: a.Reservation}
+		if cores := f.Held(); cores > 0 {
+			f.Why = fmt.Sprintf("its deadline of %s has passed: the %.1f cores that were reserved are not any more",
+				verdict.Deadline(a.Promise.Deadline), float64(cores))
+		}
+		f.Over = true
+		over = append(over, f)
 	}
-	return levers
+	return over
 }
 
-// Learn is what is to be kept, under ledger.DeadlinesKey, after the end of a; ok says that there is something.
+// Learn is what is to be kept, under ledger.DeadlinesKey, of a, which has ended in time or is due now, as the source
+// ends jobs there; ok says that there is something.
 func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
-	m, ran := most(v, a), a.Outcome.Ended-a.Tenant.Began
-	if a.Outcome.State != api.AppFinished || a.Outcome.Killed != "" || !unforeseen(a) || !(m > 0) || !(ran > 0) {
+	end := a.Outcome.Ended
+	if a.Running() {
+		end = a.At(v.Now())
+	} else if a.Reservation.Over || a.Outcome.State != api.AppFinished {
+		return nil, false
+	}
+	m, ran := most(v, a), end-a.Tenant.Began
+	if a.Outcome.Killed != "" || !unforeseen(a) || !(m > 0) || !(ran > 0) {
 		return nil, false
 	}
 	work := float64(a.CoreSeconds())
@@ -93,6 +105,6 @@ func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
 	u := float64(p.unit())
 	state = p.rule().Learn(v.Learnt(ledger.DeadlinesKey), assign.Outcome{Units: int(float64(had) / u),
 		Most: int(float64(m) / u), Work: work / u, Deadline: float64(a.Promise.Deadline),
-		Met: a.Outcome.Ended <= a.Promise.Deadline})
+		Met: !a.Running() && end <= a.Promise.Deadline})
 	return state, len(state) > 0
 }

@@ -141,7 +141,9 @@ func TestANodeGivesLess(t *testing.T) {
 		t.Error(s)
 	}
 	c.To(90)
-	know(c, by(assign.Pythia).Over(c.View()))
+	for _, f := range by(assign.Pythia).Over(c.View()) {
+		c.Know(f)
+	}
 	if r := early.Reservation; r.Held() != 0 || r.Cores != 4 || early.Band() != api.BandShared {
 		t.Errorf("it is due: %+v", r)
 	}
@@ -181,7 +183,7 @@ func TestWhatEndsAReservation(t *testing.T) {
 	}
 }
 
-// Runs that finish teach, in time or not.
+// Runs that finish in time teach at their end, those that are late when they are due, with what they have used until then.
 func TestWhoTeaches(t *testing.T) {
 	for _, x := range []struct {
 		name string
@@ -194,22 +196,41 @@ func TestWhoTeaches(t *testing.T) {
 		if x.kill {
 			c.Know(ledger.KillAsked{App: a.ID, By: "somebody"})
 		}
-		c.To(100)
+		c.To(40)
 		s := c.Ready(a, 0, "read", 100, "1")
 		c.Done(a, s, 60, 1)
-		c.Know(ledger.ContextStopped{App: a.ID, At: 100, Deadline: 50})
+		c.Know(ledger.ContextStopped{App: a.ID, At: 40, Deadline: 50})
 		if _, ok := by(assign.Pythia).Learn(c.View(), a); ok {
 			t.Error("one teaches of which nobody knows how it ended")
 		}
-		c.Know(ledger.Exited{App: a.ID, At: 100, By: api.EndedByExit, Code: x.code})
+		c.Know(ledger.Exited{App: a.ID, At: 40, By: api.EndedByExit, Code: x.code})
 		state, ok := by(assign.Pythia).Learn(c.View(), a)
 		if ok != x.want {
 			t.Errorf("%s: teaches %v", x.name, ok)
 			continue
 		}
-		if l, err := assign.ReadLearnt(state); ok && (err != nil || l.Met || l.Runs != 1 || !near(units.Cores(l.Most), 0.3)) {
+		if l, err := assign.ReadLearnt(state); ok && (err != nil || !l.Met || l.Runs != 1 || !near(units.Cores(l.Most), 0.3)) {
 			t.Errorf("%s: %+v, %v: want a rate of 60 / 50 / 4", x.name, l, err)
 		}
+	}
+	c := ledgertest.New(t, "a")
+	a := c.App("app-1", "p", 50, "a")
+	s := c.Ready(a, 0, "read", 100, "1")
+	c.Done(a, s, 60, 1)
+	c.To(50)
+	state, ok := by(assign.Pythia).Learn(c.View(), a)
+	if l, err := assign.ReadLearnt(state); !ok || err != nil || l.Met || !near(units.Cores(l.Most), 0.3) {
+		t.Errorf("due: %v, %+v, %v: want a rate of 60 / 50 / 4", ok, l, err)
+	}
+	over := by(assign.Pythia).Over(c.View())
+	if len(over) != 1 || over[0].Why != "" {
+		t.Fatalf("due: %+v", over)
+	}
+	c.Know(over[0])
+	c.To(60)
+	c.Know(ledger.ContextStopped{App: a.ID, At: 60, Deadline: 50}, ledger.Exited{App: a.ID, At: 60, By: api.EndedByExit})
+	if _, ok := by(assign.Pythia).Learn(c.View(), a); ok || len(by(assign.Pythia).Over(c.View())) > 0 {
+		t.Error("a run teaches twice")
 	}
 }
 
@@ -239,7 +260,9 @@ func TestReservationsFit(t *testing.T) {
 			on := nodes[rapid.IntRange(0, 2).Draw(r, "from"):]
 			name := rapid.SampledFrom([]string{"known", "p"}).Draw(r, "profile")
 			c.App(api.AppID(fmt.Sprintf("app-%02d", n)), name, units.Seconds(rapid.IntRange(5, 300).Draw(r, "deadline")), on...)
-			know(c, p.Over(c.View()))
+			for _, f := range p.Over(c.View()) {
+				c.Know(f)
+			}
 			had := held(c.View())
 			know(c, p.Decide(by("").Outlook(c.View()), false))
 			for id, cores := range held(c.View()) {

@@ -3,6 +3,7 @@ package unknown
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/sim/claim"
@@ -18,7 +19,7 @@ type Figure struct {
 	claim.Claim
 }
 
-// figures are those of pythia. A ratio to open is to its mean over the seeds: in a single trace nobody may be in time.
+// figures are those of pythia under a load. A ratio to open is to its mean over the seeds: in a single trace nobody may be in time.
 func figures(c []Case) []Figure {
 	of := func(name string) Case {
 		return c[slices.IndexFunc(c, func(c Case) bool { return c.Admission == name })]
@@ -39,9 +40,13 @@ func figures(c []Case) []Figure {
 		gain = append(gain, float64(t.Any.Met-open.Traces[i].Any.Met))
 	}
 	var all []Figure
+	prefix := "admission.sim.pythia."
+	if load := c[0].Load; load != Paced {
+		prefix = "admission.sim." + load + ".pythia."
+	}
 	add := func(name, unit, measure string, least float64, values []float64) {
 		if len(values) > 0 {
-			all = append(all, Figure{"admission.sim.pythia." + name, unit, values,
+			all = append(all, Figure{prefix + name, unit, values,
 				claim.Claim{Measure: measure, Band: claim.Band{Least: &least}}.Tried(values)})
 		}
 	}
@@ -64,10 +69,10 @@ func (c Case) mean(of func(Trace) int) (m float64) {
 
 // Rows are the table as text, the heading first: an admission a row, with the means over the seeds.
 func (t Table) Rows() [][]string {
-	rows := [][]string{{"ADMISSION", "NEW IN TIME", "RESERVED IN TIME", "KNOWN IN TIME", "FEASIBLE IN TIME",
+	rows := [][]string{{"LOAD", "ADMISSION", "NEW IN TIME", "RESERVED IN TIME", "KNOWN IN TIME", "FEASIBLE IN TIME",
 		"ALL IN TIME"}}
 	for _, c := range t.Cases {
-		row := []string{c.Admission}
+		row := []string{strings.ReplaceAll(c.Load, "_", " "), c.Admission}
 		for _, of := range []func(Trace) Count{
 			func(t Trace) Count { return t.New }, func(t Trace) Count { return t.Reserved },
 			func(t Trace) Count { return Count{t.Any.All - t.New.All, t.Any.Met - t.New.Met} },

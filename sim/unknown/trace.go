@@ -12,8 +12,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// count is how many applications a trace has. Their work is load times what all cores could do until the last of them
-// comes. Each is due at least to most times what it takes alone.
+// count is how many applications a trace has. Their work, by a measure of it, is load times what all cores could do until
+// the last of them comes. Each is due at least to most times what it takes alone.
 const (
 	count       = 40
 	load        = 1.8
@@ -27,16 +27,25 @@ type comes struct {
 	app plant.App
 }
 
-// alone is what an application showed with nothing beside it: at all cores, and its work under the mean deadline.
+// Loads are the measures of work, the first of which the figures are of that have no other in their name. A core does
+// twice as much where an application has few, as all have that share, so the same load at all cores is half of that.
+const (
+	Paced    = "paced"     // What an application uses under the mean deadline.
+	AllCores = "all_cores" // What it uses at all cores.
+)
+
+// Loads are these.
+func Loads() []string { return []string{Paced, AllCores} }
+
+// alone is what an application showed with nothing beside it: at all cores, and its work by each measure.
 type alone struct {
 	app      plant.App
 	profile  api.Profile
 	duration units.Seconds
-	work     units.Work
+	work     map[string]units.Work
 }
 
-// runAlone runs each application alone, in the order of the source's table. Its work is not that at all cores: a
-// core does twice as much where an application has few, as all do who share.
+// runAlone runs each application alone, in the order of the source's table.
 func runAlone(c sim.Config) ([]alone, error) {
 	var all []alone
 	for _, a := range paper.Workloads() {
@@ -49,13 +58,14 @@ func runAlone(c sim.Config) ([]alone, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s alone, due in %v: %w", a.Name, a.Deadline, err)
 		}
-		all = append(all, alone{a, p, o.Duration, units.Work(due.CoreSeconds)})
+		all = append(all, alone{a, p, o.Duration,
+			map[string]units.Work{Paced: units.Work(due.CoreSeconds), AllCores: units.Work(o.CoreSeconds)}})
 	}
 	return all, nil
 }
 
-// trace is the applications that come, by a seed.
-func trace(seed uint64, known []alone, cores float64) []comes {
+// trace is the applications that come, by a seed and a measure of work.
+func trace(seed uint64, known []alone, cores float64, by string) []comes {
 	r := des.Random(seed, "unknown")
 	all, gaps, work, last := make([]comes, count), make([]float64, count), units.Work(0), 0.0
 	for i := range all {
@@ -63,7 +73,7 @@ func trace(seed uint64, known []alone, cores float64) []comes {
 		all[i] = comes{new: i%2 == 0, app: k.app}
 		all[i].app.Stages = slices.Clone(k.app.Stages)
 		all[i].app.Deadline = k.duration * units.Seconds(least+(most-least)*r.Float64())
-		work += k.work
+		work += k.work[by]
 		if i > 0 {
 			gaps[i] = r.ExpFloat64()
 			last += gaps[i]

@@ -35,8 +35,9 @@ type Trace struct {
 	Feasible Count `json:"feasible"`
 }
 
-// Case is what an admission gave, a Trace for each seed.
+// Case is what an admission gave under a load, a Trace for each seed.
 type Case struct {
+	Load      string  `json:"load"` // One of Loads.
 	Admission string  `json:"admission"`
 	Traces    []Trace `json:"traces"`
 }
@@ -64,19 +65,22 @@ func Run(o Options) (Table, error) {
 	if err != nil {
 		return t, err
 	}
-	for _, by := range assign.Admissions() {
-		c := Case{by, make([]Trace, cmp.Or(o.Seeds, 12))}
-		faults, running := make([]error, len(c.Traces)), sync.WaitGroup{}
-		for i := range c.Traces {
-			running.Go(func() { c.Traces[i], faults[i] = run(o.config(uint64(i), by), known) })
+	for _, load := range Loads() {
+		var cases []Case
+		for _, by := range assign.Admissions() {
+			c := Case{load, by, make([]Trace, cmp.Or(o.Seeds, 12))}
+			faults, running := make([]error, len(c.Traces)), sync.WaitGroup{}
+			for i := range c.Traces {
+				running.Go(func() { c.Traces[i], faults[i] = run(o.config(uint64(i), by), known, load) })
+			}
+			running.Wait()
+			if err := errors.Join(faults...); err != nil {
+				return t, fmt.Errorf("%s: %w", by, err)
+			}
+			cases = append(cases, c)
 		}
-		running.Wait()
-		if err := errors.Join(faults...); err != nil {
-			return t, fmt.Errorf("%s: %w", by, err)
-		}
-		t.Cases = append(t.Cases, c)
+		t.Cases, t.Figures = append(t.Cases, cases...), append(t.Figures, figures(cases)...)
 	}
-	t.Figures = figures(t.Cases)
 	return t, nil
 }
 
@@ -94,8 +98,8 @@ func cores(c sim.Config) (all float64) {
 	return all
 }
 
-// run runs the trace of c's seed.
-func run(c sim.Config, known []alone) (t Trace, fault error) {
+// run runs the trace of c's seed under a load.
+func run(c sim.Config, known []alone, load string) (t Trace, fault error) {
 	w, err := sim.New(c)
 	if err != nil {
 		return t, err
@@ -107,7 +111,7 @@ func run(c sim.Config, known []alone) (t Trace, fault error) {
 			return t, err
 		}
 	}
-	all, drivers := trace(c.Seed, known, cores(c)), []*sim.Driver(nil)
+	all, drivers := trace(c.Seed, known, cores(c), load), []*sim.Driver(nil)
 	for _, a := range all {
 		d, err := w.Submit(w.Now()+a.at, a.app)
 		if err != nil {

@@ -18,6 +18,7 @@
 //
 //	admission.sim.pythia.met_ratio       40 applications with deadlines, half of them without a profile, on the engines
 //	                                     (sim/unknown): of these in time, under pythia over open's mean, n traces
+//	admission.sim.all_cores.pythia.*     the same where the load of 1.8 counts work at all cores
 //	admission.sim.pythia.all_gain        of all of them in time, more than under open
 //	admission.sim.pythia.reserved_met_ratio, .known_met_ratio   under pythia: of those that have a reservation, and of
 //	                                     those with a profile that are called feasible, the part that is in time

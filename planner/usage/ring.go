@@ -20,7 +20,8 @@ type ring struct {
 	offered, others []float32
 	columns         map[api.AppID]*column
 	rest            *column
-	// free are columns that no application has. All there may be are made at once, so that a planner does not grow for hours.
+	// free are columns that no application has. All there may be are made at once, so that a planner does not grow
+	// for hours.
 	free []*column
 }
 

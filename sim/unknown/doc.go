@@ -14,8 +14,8 @@
 // The applications are those of Table 4 of Baresi et al. (sim/paper), on their cluster: 4 nodes of 16 cores. Each is
 // due at 1.2 to 5 times what it takes alone; half of them are new. Their work is 1.8 times what the cores can do until
 // the last one comes. An application's work is not one number: a core does more than twice as much where it has few of
-// them. So there are two loads: 1.8 by what each uses under the mean of the deadlines (Paced), and 1.8 by what it uses at
-// all cores (AllCores), which those that share do with half of.
+// them. So there are two loads: 1.8 by what each uses under the mean of the deadlines (Paced), and 1.8 by what it uses
+// at all cores (AllCores), which those that share do with half of.
 // The same trace runs under each admission.
 //
 // # What is made up

@@ -19,7 +19,8 @@ type Figure struct {
 	claim.Claim
 }
 
-// figures are those of pythia under a load. A ratio to open is to its mean over the seeds: in a single trace nobody may be in time.
+// figures are those of pythia under a load. A ratio to open is to its mean over the seeds: in a single trace nobody may
+// be in time.
 func figures(c []Case) []Figure {
 	of := func(name string) Case {
 		return c[slices.IndexFunc(c, func(c Case) bool { return c.Admission == name })]

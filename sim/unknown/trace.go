@@ -12,8 +12,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// count is how many applications a trace has. Their work, by a measure of it, is load times what all cores could do until
-// the last of them comes. Each is due at least to most times what it takes alone.
+// count is how many applications a trace has. Their work, by a measure of it, is load times what all cores could do
+// until the last of them comes. Each is due at least to most times what it takes alone.
 const (
 	count       = 40
 	load        = 1.8

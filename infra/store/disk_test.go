@@ -39,7 +39,18 @@ func thinDisk(t *testing.T) string {
 	if err := syscall.Mount("pacer-store", below, "tmpfs", 0, "size=3m"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)
 	}
-	undo(func() error { return syscall.Unmount(below, 0) })
+	unmount := func(dir string) func() error {
+		return func() (err error) {
+			for range 100 { // The kernel may still write what the test has given up.
+				if err = syscall.Unmount(dir, 0); !errors.Is(err, syscall.EBUSY) {
+					return err
+				}
+				syscall.Sync()
+			}
+			return err
+		}
+	}
+	undo(unmount(below))
 	image := filepath.Join(below, "image")
 	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, 64<<20)); err != nil {
 		t.Fatal(err)
@@ -55,7 +66,7 @@ func thinDisk(t *testing.T) string {
 	if err := syscall.Mount(loop, dir, "ext4", 0, ""); err != nil {
 		t.Skipf("cannot mount %s: %v", loop, err)
 	}
-	undo(func() error { return syscall.Unmount(dir, 0) })
+	undo(unmount(dir))
 	return dir
 }
 

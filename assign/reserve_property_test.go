@@ -148,8 +148,8 @@ func TestWhatWasUsedIsTakenOff(t *testing.T) {
 		}
 		s.Learnt = learn(p, append(drawOutcomes(t), ended(2, 100, true), ended(2, 100, true))...)
 		s.Serving, s.Waiting = nil, s.Waiting[:1]
-		j, f := &s.Waiting[0], 0.0
-		f, _, _ = p.Fraction(s.Learnt)
+		j := &s.Waiting[0]
+		f, _, _ := p.Fraction(s.Learnt)
 		j.Used = rapid.Float64Range(0, f*float64(j.Tasks)*j.Due.Sub(j.Arrival).Seconds()).Draw(t, "used")
 		d, left, m := float64(j.Due-j.Arrival)/1e9, float64(j.Due-s.Now)/1e9, min(j.Tasks, int(s.Total.Cores))
 		want, n := Grant{j.ID, 0, true}, max(1, math.Ceil((1-1e-9)*(f*float64(m)*d-j.Used)/left))

@@ -367,8 +367,10 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 		}
 	}
 	quick := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}, ForceAttemptHTTP2: true}}
-	if a, err := quick.Get("https://127.0.0.1:" + port[1] + "/"); err != nil || a.ProtoMajor != 2 {
-		t.Errorf("the page by HTTP/2: %v %v", a, err)
+	if a, err := quick.Get("https://127.0.0.1:" + port[1] + "/"); err != nil {
+		t.Error(err)
+	} else if _ = a.Body.Close(); a.ProtoMajor != 2 {
+		t.Errorf("the page by HTTP/%d", a.ProtoMajor)
 	}
 	v := &visitor{T: t, client: quick, url: "https://127.0.0.1:" + port[1], token: viewer.Login + ":" + viewer.Secret}
 	if v.watch()["at"] == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -38,7 +39,7 @@ func problemOf(err error) problem {
 	if !known {
 		status = http.StatusInternalServerError
 	}
-	if _, ok := err.(anonymousError); ok {
+	if _, ok := errors.AsType[anonymousError](err); ok {
 		status, kind = http.StatusUnauthorized, api.KindDenied
 	}
 	return problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(),

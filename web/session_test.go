@@ -132,7 +132,7 @@ func TestAnswersAreForThePageAlone(t *testing.T) {
 	for host, want := range map[string]int{"127.0.0.1:4281": 200, "[::1]:4281": 200, "localhost": 200, "LOCALHOST.": 200, "planner-1:80": 200,
 		"10.1.2.3": 200, "evil.example": 403, "planner-1.evil.example": 403, "localhost.evil.example": 403} {
 		for _, path := range []string{"/", "/api/v1/nodes", "/api/v1/openapi.yaml"} {
-			a := get(host, path)
+			a := get(host, path) //nolint:bodyclose // By the test's end.
 			if a.StatusCode != want {
 				t.Errorf("%s%s: %d, want %d", host, path, a.StatusCode, want)
 			}
@@ -148,7 +148,7 @@ func TestAnswersAreForThePageAlone(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{"/api/v2/nodes": "no other version", "/api/v1/else": "openapi.yaml", "/else": "there is no /else", "/../etc/passwd": "there is no"} {
-		a := get("127.0.0.1", path)
+		a := get("127.0.0.1", path) //nolint:bodyclose // By the test's end.
 		if body, _ := io.ReadAll(a.Body); a.StatusCode < 400 || !strings.Contains(string(body), want) {
 			t.Errorf("%s: %d %s", path, a.StatusCode, body)
 		}

@@ -12,11 +12,12 @@ import (
 )
 
 // Causes are named from these on, at most mostCauses of them.
+const leastCause units.Seconds = 1
+
 const (
-	leastCause units.Seconds = 1
-	leastShare               = 0.01 // Of its time.
-	leastMore                = 1.1
-	mostCauses               = 3
+	leastShare = 0.01 // Of its time.
+	leastMore  = 1.1
+	mostCauses = 3
 )
 
 // cause is why an application took longer, and by how much.

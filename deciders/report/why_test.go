@@ -97,7 +97,7 @@ func TestTheTimeOfAnApplicationIsAllThere(t *testing.T) {
 		if !stopped {
 			until += late
 			for len(a.Opened()) > 0 && len(covered) < until {
-				covered = append(covered, true)
+				covered = slices.Concat(covered, []bool{true})
 			}
 		} else {
 			count("exit", late)

@@ -132,8 +132,9 @@ func (d *Description) Check(method, path string, status int, contentType string,
 func (d *Description) Is(name string, body []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	schema, err := d.schemas[name], error(nil)
+	schema := d.schemas[name]
 	if schema == nil {
+		var err error
 		if schema, err = d.compiler.Compile(resource + "#/components/schemas/" + name); err != nil {
 			return err
 		}

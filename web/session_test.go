@@ -153,11 +153,12 @@ func TestAnswersAreForThePageAlone(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.StatusCode, body)
 		}
 	}
-	index := get("127.0.0.1", "/")
+	index := get("127.0.0.1", "/") //nolint:bodyclose // By the test's end.
 	if kind := index.Header.Get("Content-Type"); kind != "text/html; charset=utf-8" || index.Header.Get("ETag") == "" {
 		t.Errorf("the page: %v", index.Header)
 	}
-	if again := get("127.0.0.1", "/", "If-None-Match", index.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+	again := get("127.0.0.1", "/", "If-None-Match", index.Header.Get("ETag")) //nolint:bodyclose // By the test's end.
+	if again.StatusCode != http.StatusNotModified {
 		t.Errorf("again: %d", again.StatusCode)
 	}
 }

@@ -112,7 +112,7 @@ func (w *world) do(method, path, token, body string) (int, map[string]any) {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	a, err := w.client.Do(r)
+	a, err := w.client.Do(r) //nolint:bodyclose // By who reads it.
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func (w *world) subscribe(token string) (*subscriber, int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://planner-1/api/v1/watch", nil)
 	r.Header.Set("Authorization", "Bearer "+token)
-	a, err := w.client.Do(r)
+	a, err := w.client.Do(r) //nolint:bodyclose // By who reads it.
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -81,6 +81,7 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 		{"a node was lost as it started an executor, which was stopped when the node was back", []uint64{4518, 80196}},
 		{"the check took a newcomer's latest start for known before it was", []uint64{100682}},
 		{"a registration of one that had ended while its driver was away was delivered twice, and ended what the first had started", []uint64{201182}},
+		{"an application ended before the planner's clock, which was set back, had come to its submission", []uint64{330201}},
 		{"an executor that was asked for while its driver was not heard counted as one that had not moved for a minute", []uint64{310581}},
 		{"the check compared a Plan that was stored late with one from before its node gave less", []uint64{202419, 204066}},
 	})

@@ -145,14 +145,7 @@ func endsAt(a api.AppSummary, now time.Time) string {
 }
 
 func narrow(a api.AppSummary, at units.Seconds, now time.Time) string {
-	if a.Submitted.IsZero() || at == 0 {
-		return "-"
-	}
-	t := a.Submitted.Add(at.Duration()).In(now.Location()).Round(time.Second)
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format("Jan 2 15:04")
+	return readAt(a, at, now, "Jan 2 15:04")
 }
 
 // cut is s in at most n characters, "-" where it is empty.
@@ -224,22 +217,29 @@ func submittedAt(a api.AppSummary, now time.Time) string {
 	if a.Submitted.IsZero() {
 		return "-"
 	}
-	return timeOfDay(a.Submitted, now)
+	return timeOfDay(a.Submitted, now, dayAndTime)
 }
 
 func clockTime(a api.AppSummary, at units.Seconds, now time.Time) string {
+	return readAt(a, at, now, dayAndTime)
+}
+
+// readAt is the time of day at a reading of a's deadline clock; a day other than now's is in that layout.
+func readAt(a api.AppSummary, at units.Seconds, now time.Time, layout string) string {
 	if a.Submitted.IsZero() || at == 0 {
 		return "-"
 	}
-	return timeOfDay(a.Submitted.Add(at.Duration()), now)
+	return timeOfDay(a.Submitted.Add(at.Duration()), now, layout)
 }
 
-func timeOfDay(t, now time.Time) string {
+const dayAndTime = "Jan 2 15:04:05"
+
+func timeOfDay(t, now time.Time, layout string) string {
 	t = t.In(now.Location()).Round(time.Second)
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
 	}
-	return t.Format("Jan 2 15:04:05")
+	return t.Format(layout)
 }
 
 // ends is when a ended or is predicted to end, and what that is taken from if it is not

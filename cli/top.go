@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,20 +52,18 @@ func printTop(p *page, nodes []api.NodeSummary, apps []api.AppSummary, now time.
 
 // byRisk are apps with those first that run or wait and are in trouble, then the others that do, then the rest.
 func byRisk(apps []api.AppSummary) []api.AppSummary {
-	var all [4][]api.AppSummary
-	for _, a := range apps {
-		place := 2
+	place := func(a api.AppSummary) int {
 		switch {
 		case !lives(a):
-			place = 3
+			return 3
 		case a.Risk == api.RiskLate:
-			place = 0
+			return 0
 		case a.Risk == api.RiskTight:
-			place = 1
+			return 1
 		}
-		all[place] = append(all[place], a)
+		return 2
 	}
-	return append(append(append(all[0], all[1]...), all[2]...), all[3]...)
+	return slices.SortedStableFunc(slices.Values(apps), func(a, b api.AppSummary) int { return place(a) - place(b) })
 }
 
 // sayCluster says in a line what there is.

@@ -197,10 +197,30 @@ type Launch struct {
 	// Owner is OwnerOf the application's context of its submission, set by the planner: by it a planner that
 	// has lost its state knows whose driver may have the executors back.
 	Owner string `json:"owner,omitempty"`
+	// Attach says that a cluster manager starts the executors, nil where Pacer does.
+	Attach *Attach `json:"attach,omitempty"`
 	// Withheld is how many bytes it lacks: the values of its secrets, which no store has (Kept).
 	// No executor is started by it before these are there (Complete).
 	Withheld int `json:"withheld_bytes,omitempty"`
 }
+
+// Attach is an application whose executors another cluster manager starts and ends. Nodes find them
+// by their command lines, planner and nodes only bound what they use.
+type Attach struct {
+	// Manager is ManagerYARN or ManagerKubernetes.
+	Manager string `json:"manager"`
+	// App is Spark's id of the application, as the executors' command lines have it after --app-id.
+	App string `json:"app"`
+	// Least and Most bound how many executors the driver asks the manager for; Most 0 is no bound.
+	Least int `json:"least,omitempty"`
+	Most  int `json:"most,omitempty"`
+}
+
+// The cluster managers to which Pacer attaches.
+const (
+	ManagerYARN       = "yarn"
+	ManagerKubernetes = "k8s"
+)
 
 // ContextOf names one context of a submission. The first one is the submission itself.
 func ContextOf(submission string, context int) string {
@@ -293,6 +313,10 @@ type Directive struct {
 	// Queued says where the application waits for memory, nil once it has started: it has
 	// no executors until then.
 	Queued *Queue `json:"queued,omitempty"`
+	// Wanted is how many executors the driver of an attached application asks its manager for in
+	// all, 0 for what it has asked for; WantedOn are hosts where they would be best.
+	Wanted   int      `json:"wanted,omitempty"`
+	WantedOn []string `json:"wanted_on,omitempty"`
 	// Notice is one line for the user when something changed ("" for nothing).
 	Notice string `json:"notice,omitempty"`
 	// Dead says in one line why the application is to end: there is no executor and none
@@ -408,6 +432,12 @@ type Event struct {
 type ExecutorEvent struct {
 	ID     ExecutorID `json:"id"`
 	Reason string     `json:"reason,omitempty"`
+	// Host, Cores and Memory are the executor's as Spark tells them, Container its container's or
+	// pod's name ("" for unknown): said of executors that another manager has started.
+	Host      string      `json:"host,omitempty"`
+	Cores     int         `json:"cores,omitempty"`
+	Memory    units.Bytes `json:"memory_bytes,omitempty"`
+	Container string      `json:"container,omitempty"`
 }
 
 // StageReady goes with EventStageReady.

@@ -149,6 +149,10 @@ type NodeStatus struct {
 	Planner string `json:"planner,omitempty"`
 	// Host is the name or address under which its executors are reached.
 	Host string `json:"host"`
+	// Attach says that the node finds executors of other managers and starts none; Hosts are all names
+	// and addresses of its machine, Host among them.
+	Attach bool     `json:"attach,omitempty"`
+	Hosts  []string `json:"hosts,omitempty"`
 	// Offered is what the node gives to applications, Total what it has, Others
 	// what was last used by anything but Pacer's executors.
 	Offered units.Cores `json:"offered_cores"`
@@ -196,7 +200,7 @@ func (s *NodeStatus) Clone() NodeStatus {
 func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 	executors, losses := append(s.Executors[:0], from.Executors...), append(s.Losses[:0], from.Losses...)
 	shortages, orphans := append(s.Shortages[:0], from.Shortages...), append(s.Orphans[:0], from.Orphans...)
-	faults := append(s.Faults[:0], from.Faults...)
+	faults, hosts := append(s.Faults[:0], from.Faults...), append(s.Hosts[:0], from.Hosts...)
 	n := len(from.Stages)
 	stages := slices.Grow(s.Stages[:0], n)[:n]
 	for i := range stages {
@@ -207,6 +211,7 @@ func (s *NodeStatus) CopyFrom(from *NodeStatus) {
 	*s = *from
 	s.Executors, s.Stages, s.Losses, s.Shortages, s.Orphans, s.Faults = executors, stages, losses, shortages,
 		orphans, faults
+	s.Hosts = hosts
 }
 
 // AppFault is an application that a node cannot have any longer.
@@ -239,6 +244,11 @@ type ExecutorStatus struct {
 	Quota units.Cores `json:"quota_cores"`
 	// Throttled is how long its group was held back since its start.
 	Throttled units.Seconds `json:"throttled_s"`
+	// Ceiling is the quota that another manager has given an attached executor, 0 for none. Unguarded
+	// says that its node's others may take what it is promised, Unpaced why no quota can be written.
+	Ceiling   units.Cores `json:"ceiling_cores,omitempty"`
+	Unguarded bool        `json:"unguarded,omitempty"`
+	Unpaced   string      `json:"unpaced,omitempty"`
 	// Memory is told once a minute, when memory has moved, and at the end; zero otherwise.
 	Memory ExecutorMemory `json:"memory,omitzero"`
 }

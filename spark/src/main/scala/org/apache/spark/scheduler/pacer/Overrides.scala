@@ -12,9 +12,9 @@ private[scheduler] object Overrides {
     classOf[StageBoundTaskSet] -> Seq("dequeueTaskHelper", "addRunningTask", "removeRunningTask",
       "handleSuccessfulTask", "handleFailedTask", "executorLost"),
     classOf[StageBoundTaskScheduler] -> Seq("submitTasks", "createTaskSetManager", "taskSetFinished", "shuffleOffers",
-      "executorAdded", "executorLost", "executorHeartbeatReceived", "postStartHook"),
+      "executorAdded", "executorLost", "executorHeartbeatReceived", "postStartHook", "start", "stop"),
     classOf[PacerSchedulerBackend] -> Seq("maxNumConcurrentTasks", "isExecutorActive", "isReady",
-      "sufficientResourcesRegistered", "applicationId", "defaultParallelism", "start", "stop"))
+      "sufficientResourcesRegistered", "applicationId", "defaultParallelism"))
 
   /** Those of Spark's methods that Pacer overrides and this Spark has no more, by class and name. */
   def gone: Seq[String] = hooks.flatMap { case (ours, names) => gone(ours, names) }

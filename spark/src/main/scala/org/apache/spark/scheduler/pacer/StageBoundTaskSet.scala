@@ -17,7 +17,7 @@ import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, TaskLoc
  * Every method is called under the scheduler's lock.
  */
 private[scheduler] final class StageBoundTaskSet(
-    scheduler: StageBoundTaskScheduler,
+    scheduler: StageBoundScheduling,
     set: TaskSet,
     maxFailures: Int,
     val facts: StageFacts)

@@ -5,11 +5,13 @@ package org.apache.spark.scheduler
  *
  * [[pacer.PacerClusterManager]] is found by Spark for `sparkpacer://host:port`
  * and makes a [[pacer.StageBoundTaskScheduler]] and a
- * [[pacer.PacerSchedulerBackend]]. The scheduler gives every task set to a
+ * [[pacer.PacerSchedulerBackend]]. [[pacer.StageBoundScheduling]], a trait for any of
+ * Spark's schedulers, gives every task set to a
  * [[pacer.StageBoundTaskSet]], which takes tasks only for executors that
- * [[pacer.StageBindings]] admits, and says what happened to the planner through
- * [[org.apache.spark.pacer.PlannerClient]]. [[pacer.StageFacts]] knows what a
- * stage reads before it starts, [[pacer.StageTotals]] what it did.
+ * [[pacer.StageBindings]] admits, and has a [[pacer.PlannedApplication]] say what
+ * happened to the planner through [[org.apache.spark.pacer.PlannerClient]].
+ * [[pacer.StageFacts]] knows what a stage reads before it starts,
+ * [[pacer.StageTotals]] what it did.
  *
  * What the caller must do: hold the TaskSchedulerImpl's lock around every call
  * of StageBindings, as Spark's own scheduling does.
@@ -22,8 +24,8 @@ package org.apache.spark.scheduler
  *  1. those of LastHeard, StageHistory, SqlQueries, Outbox and DriverSession, whose holders call nobody
  *
  * Spark takes the scheduler's lock before the back end's (docs/spark.md, S60). So a
- * `synchronized` of PacerSchedulerBackend that calls the scheduler would deadlock; it
- * has none, and what it keeps is atomic or volatile. LockOrderTest tries every way from
+ * `synchronized` of PacerSchedulerBackend that calls the scheduler would deadlock; neither it
+ * nor PlannedApplication has one, and what they keep is atomic or volatile. LockOrderTest tries every way from
  * here into the scheduler.
  *
  * No code of a user's is called under a lock: what a stage reads is found out before the

@@ -20,7 +20,10 @@ class LockOrderTest {
     val sc = new SparkContext(new SparkConf(false).setMaster("pacer-test").setAppName("t").set("spark.ui.enabled", "false"))
     try {
       val scheduler = sc.taskScheduler.asInstanceOf[StageBoundTaskScheduler]
-      body(scheduler, new PacerSchedulerBackend(scheduler, sc))
+      val local = scheduler.backend
+      val backend = new PacerSchedulerBackend(scheduler, sc)
+      scheduler.initialize(backend)
+      try body(scheduler, backend) finally scheduler.initialize(local)
     } finally {
       sc.stop()
       // Who died has begun to stop it on a thread of its own.
@@ -31,7 +34,7 @@ class LockOrderTest {
   @Test @Timeout(120) def aDeadDirectiveIsFollowedInSparksOrder(): Unit = withBackend { (scheduler, backend) =>
     // Between taking the directive in and ending the application it asks who was heard last.
     inOrder("a dead directive", scheduler, backend, after = Some(scheduler.heard)) {
-      backend.follow(Directive(1, gated = true, Nil, "", dead = "killed by its user"))
+      scheduler.planned.follow(Directive(1, gated = true, Nil, "", dead = "killed by its user"))
     }
   }
 
@@ -41,10 +44,10 @@ class LockOrderTest {
     val draining = Directive(1, gated = true, Seq(DirectiveExecutor("1", "a", 1.0, leaving = true, nodeLost = true)), "")
     val barrier = ResourceProfile.getOrCreateDefaultProfile(scheduler.sc.conf)
     Seq[(String, () => Unit)](
-      "executors leave" -> (() => backend.follow(draining)),
-      "an executor is given up" -> (() => backend.giveUp()),
-      "the planner refuses it" -> (() => backend.die("its submission has ended", aloud = true)),
-      "a stage is submitted after that" -> (() => backend.abortDead()),
+      "executors leave" -> (() => scheduler.planned.follow(draining)),
+      "an executor is given up" -> (() => scheduler.planned.giveUp()),
+      "the planner refuses it" -> (() => scheduler.planned.die("its submission has ended", aloud = true)),
+      "a stage is submitted after that" -> (() => scheduler.planned.abortDead()),
       "a barrier stage counts slots" -> (() => backend.maxNumConcurrentTasks(barrier): Unit),
       "a planner asks what is true" -> (() => scheduler.recall(): Unit),
       "an executor is lost" -> (() => scheduler.executorLost("1", org.apache.spark.scheduler.ExecutorKilled)))
@@ -52,7 +55,7 @@ class LockOrderTest {
   }
 
   @Test @Timeout(120) def nobodyWaitsForExecutorsToCountThem(): Unit = withBackend { (scheduler, backend) =>
-    backend.follow(Directive(1, gated = true, Nil, "", queued = Some(Queued(1, 1, 0))))
+    scheduler.planned.follow(Directive(1, gated = true, Nil, "", queued = Some(Queued(1, 1, 0))))
     assertEquals(Int.MaxValue, backend.maxNumConcurrentTasks(ResourceProfile.getOrCreateDefaultProfile(scheduler.sc.conf)))
   }
 

@@ -46,7 +46,7 @@ class StageBindingsTest {
   @Test def tasksAreSortedHeaviestFirstWithTheirWeights(): Unit = {
     val tasks = Array("a", "b", "c", "d")
     val weights = Array(2L, 7L, 2L, 9L)
-    StageBoundTaskScheduler.heaviestFirst(tasks, weights)
+    StageBoundScheduling.heaviestFirst(tasks, weights)
     assertEquals((Seq("d", "b", "a", "c"), Seq(9L, 7L, 2L, 2L)), (tasks.toSeq, weights.toSeq))
   }
 

@@ -1,0 +1,81 @@
+package org.apache.spark.scheduler.pacer
+
+import java.io.{File, IOException}
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.{SPARK_VERSION, SparkContext}
+import org.apache.spark.internal.config.{DRIVER_HOST_ADDRESS, DRIVER_PORT}
+import org.apache.spark.pacer._
+import org.apache.spark.pacer.Wire._
+import org.apache.spark.rpc.RpcEndpointAddress
+import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
+import org.apache.spark.util.Utils
+
+/**
+ * An application whose executors Pacer starts: its registration says how, and its start fails with
+ * one line when no planner answers or it refuses.
+ */
+private[scheduler] final class PacerApplication(scheduler: StageBoundTaskScheduler) extends PlannedApplication(scheduler) {
+  private val conf = sc.conf
+  // What the user asks for, read before giveOffHeap: a further registration asks for the same.
+  private val offHeapFixed = PacerConf.offHeapFixed(conf)
+  private val offHeapPage = if (offHeapFixed) 0L else PacerConf.offHeapPage(conf)
+
+  override def start(): Unit = {
+    ExecutorUser.hear(sc.env.rpcEnv)
+    super.start()
+  }
+
+  override protected def accepted(reply: Registered): Unit = {
+    PacerConf.giveOffHeap(conf, reply.offHeapBytes)
+    SparkSecurity.warning(sc.env.securityManager).foreach(line => logWarning("pacer: " + line))
+  }
+
+  override protected def unaccepted(why: Throwable): Unit = throw (why match {
+    case r: RefusedException => PacerConf.refuse(r.getMessage)
+    case u: UnreachableException => PacerConf.refuse(u.getMessage)
+    case _: IOException => PacerConf.refuse(s"no planner answers at ${settings.address}")
+    case other => other
+  })
+
+  override protected def launch: Launch = {
+    val heap = sc.executorMemory.toLong << 20
+    Launch(
+      driverUrl = RpcEndpointAddress(conf.get(DRIVER_HOST_ADDRESS), conf.get(DRIVER_PORT),
+        CoarseGrainedSchedulerBackend.ENDPOINT_NAME).toString,
+      sparkHome = PacerApplication.sparkHome(sc), javaHome = sys.props.getOrElse("java.home", ""), sparkVersion = SPARK_VERSION,
+      cores = conf.getInt("spark.executor.cores", 0),
+      heapBytes = heap, overheadBytes = PacerConf.overhead(conf, heap),
+      offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = offHeapFixed,
+      offHeapFloor = settings.memoryFloor, offHeapWeight = settings.memoryWeight,
+      offHeapPage = offHeapPage,
+      javaOptions = SparkSecurity.options(conf) ++ options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
+      classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
+      env = environment, image = conf.get(PacerConf.Image, ""),
+      taskCpus = conf.getDouble("spark.task.cpus", 1)) // Spark 4.3 has it as a decimal number.
+  }
+
+  /** The driver's PATH, so that Python workers find the same interpreter, below what the user set; Spark's secrets above it. */
+  private def environment: Map[String, String] =
+    sys.env.filter { case (k, _) => k == "PATH" || k == "PYSPARK_PYTHON" } ++ sc.executorEnvs ++
+      SparkSecurity.environment(sc.env.securityManager)
+
+  private def options(key: String): Seq[String] =
+    conf.getOption(key).map(Utils.splitCommandString).getOrElse(Nil)
+
+  private def paths(key: String): Seq[String] =
+    conf.getOption(key).toSeq.flatMap(_.split(File.pathSeparator)).filter(_.nonEmpty)
+}
+
+private[scheduler] object PacerApplication {
+  /** Spark's home: as configured, else where its jars are. */
+  def sparkHome(sc: SparkContext): String = sc.getSparkHome().getOrElse {
+    try {
+      val jar = new File(classOf[SparkContext].getProtectionDomain.getCodeSource.getLocation.toURI)
+      Option(jar.getParentFile).filter(_.getName == "jars").map(_.getParent).getOrElse("")
+    } catch {
+      case NonFatal(_) => ""
+    }
+  }
+}

@@ -67,6 +67,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
 			JavaOptions: []string{"-Dx=y"}, ClassPath: []string{"/a.jar"},
 			Env: map[string]string{"PATH": "/bin", "SPARK_USER": "alice"}, TaskCPUs: 2,
+			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1764300000000_0007", Least: 2, Most: 8},
 		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -80,7 +81,8 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 func TestTheDriversEventsAreOurs(t *testing.T) {
 	key := api.StageKey{Stage: 3, Attempt: 1}
 	want := api.Events{V: api.Version, AppID: "app-20261121043012-0001-3fa94c", Submission: "u-1", Planner: "planner-1", Events: []api.Event{
-		{Seq: 1, At: 0.5, Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: "1"}},
+		{Seq: 1, At: 0.5, Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{
+			ID: "1", Host: "worker-1", Cores: 4, Memory: 1408 * units.MiB, Container: "container_1764300000000_0007_01_000002"}},
 		{Seq: 2, At: 0.75, Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: "2", Reason: "killed"}},
 		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
 			StageKey: key, Job: 2, Name: "count at app.py:3", Signature: "00ff", Parents: []int{0, 1}, Tasks: 8,
@@ -110,7 +112,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 }
 
 func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
-	directive := api.Directive{Epoch: 7, Gated: true, Queued: &api.Queue{Place: 2, Of: 3, Start: 64.5, Latest: 80, Why: "no room"}, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
+	directive := api.Directive{Epoch: 7, Gated: true, Queued: &api.Queue{Place: 2, Of: 3, Start: 64.5, Latest: 80, Why: "no room"}, Wanted: 4, WantedOn: []string{"worker-1", "worker-2"}, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
 		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2, Leaving: true, NodeLost: true, PerStage: 3},
 	}, Shares: []api.StageShares{{StageKey: api.StageKey{Stage: 3, Attempt: 1}, Rev: 9,
 		Shares: []api.ExecutorShare{{Executor: "1", Weight: 5.5}, {Executor: "2", Weight: 2.5}}}}}

@@ -49,6 +49,12 @@ private[spark] object EndlessSession {
       .orElse(Option.when(given("spark.plugins").exists(_.contains("SparkConnectPlugin")) && env("SPARK_LOCAL_REMOTE").isEmpty)(Connect))
   }
 
+  /** Settings without the deadline of a session that has no end, which it says. */
+  def setAside(settings: PacerConf): PacerConf = of().fold(settings) { what =>
+    if (settings.deadline > 0) Stderr.say(s"$what has no end: its deadline is set aside")
+    settings.withoutEnd
+  }
+
   private def isTerminal(input: Path): Boolean =
     Try(Files.readSymbolicLink(input).toString).toOption.exists(to => to.startsWith("/dev/pts/") || to.startsWith("/dev/tty"))
 }

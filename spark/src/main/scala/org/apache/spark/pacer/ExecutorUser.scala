@@ -19,7 +19,7 @@ import org.apache.spark.util.RpcUtils
 private[spark] final class ExecutorUser(
     override val rpcEnv: RpcEnv,
     own: Option[Int] = ExecutorUser.own,
-    say: String => Unit = ExecutorUser.say) extends ThreadSafeRpcEndpoint {
+    say: String => Unit = Stderr.say) extends ThreadSafeRpcEndpoint {
   private var told = false
 
   override def receive: PartialFunction[Any, Unit] = {
@@ -47,8 +47,4 @@ private[spark] object ExecutorUser {
 
   /** The user id of this process, nothing where that is not told. */
   def own: Option[Int] = Try(Files.getAttribute(Paths.get("/proc/self"), "unix:uid")).toOption.collect { case id: Integer => id }
-
-  // scalastyle:off println
-  private def say(line: String): Unit = System.err.println("pacer: " + line)
-  // scalastyle:on println
 }

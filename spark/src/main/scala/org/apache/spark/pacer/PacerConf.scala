@@ -15,7 +15,7 @@ import org.apache.spark.util.Utils
 /**
  * What a Spark configuration says to Pacer, read and checked once.
  *
- * @param address         the planner's host:port, from the master URL
+ * @param address         the planner's host:port, from the master URL or from spark.pacer.planner
  * @param deadline        seconds on the context's deadline clock, 0 for none
  * @param profile         the profile's name, "" for the application's name
  * @param requireFeasible refuse instead of warn
@@ -75,6 +75,12 @@ private[spark] final class RefusedStartException(message: String) extends SparkE
 
 private[spark] object PacerConf {
   val Scheme = "sparkpacer://"
+
+  /** The planner's host:port, for an application whose executors another cluster manager starts. */
+  val Planner = "spark.pacer.planner"
+
+  /** Set for the executors of such an application: their nodes look for them. */
+  val Attached = "spark.pacer.attached"
   val Deadline = "spark.pacer.deadline"
   val By = "spark.pacer.by"
   val Program = "spark.pacer.program"
@@ -122,7 +128,10 @@ private[spark] object PacerConf {
   private val AgainstPacing = Seq("spark.speculation" -> "a second copy of a task works against pacing")
   private val ShuffleServices = Seq("spark.shuffle.service.enabled" -> "Pacer's nodes run none",
     "spark.shuffle.push.enabled" -> "it needs a shuffle service")
-  private val Counts = Seq("spark.executor.instances", "spark.cores.max")
+  private val Instances = "spark.executor.instances"
+  private val LeastExecutors = "spark.dynamicAllocation.minExecutors"
+  private val MostExecutors = "spark.dynamicAllocation.maxExecutors"
+  private val Counts = Seq(Instances, "spark.cores.max")
   private val OffHeapEnabled = "spark.memory.offHeap.enabled"
   private val OffHeapSize = "spark.memory.offHeap.size"
   private val PageSize = "spark.buffer.pageSize"
@@ -137,7 +146,8 @@ private[spark] object PacerConf {
 
   /**
    * Reads and checks; throws SparkException with one line that names every fault. A deadline that the
-   * submission has counts from there, one that a context sets itself from its own start.
+   * submission has counts from there, one that a context sets itself from its own start. With another
+   * master than Pacer's the application is attached, and the planner's address a setting.
    */
   def parse(master: String, conf: SparkConf, here: DriverContext): PacerConf = {
     val faults = Seq.newBuilder[String]
@@ -149,8 +159,9 @@ private[spark] object PacerConf {
           otherwise
         }
       }
-    val address = parseAddress(master).getOrElse {
-      faults += s"master is '$master', want ${Scheme}host:port"
+    val attached = get(Planner).filter(_ => !master.startsWith(Scheme))
+    val address = parseAddress(attached.fold(master)(Scheme + _.stripPrefix(Scheme))).getOrElse {
+      faults += attached.fold(s"master is '$master', want ${Scheme}host:port")(at => s"$Planner is '$at', want host:port")
       ""
     }
     val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
@@ -170,7 +181,7 @@ private[spark] object PacerConf {
     val weight = read(MemoryWeight, 1.0)(_.toDoubleOption.filter(w => w >= 0.01 && w <= 100), "a number from 0.01 to 100")
     val floor = read(MemoryFloor, 0L)(size, "a size such as 512m or 2g")
     if (deadline > 0 && by > 0) faults += s"$Deadline and $By exclude each other"
-    if (get("spark.submit.deployMode").contains("cluster")) {
+    if (attached.isEmpty && get("spark.submit.deployMode").contains("cluster")) {
       faults += "deploy mode cluster is not supported: use --deploy-mode client"
     }
     val found = faults.result()
@@ -257,13 +268,40 @@ private[spark] object PacerConf {
    */
   def complete(conf: SparkConf, deadline: Double, mode: String = Control): Seq[String] = {
     if (mode != Off) prepare(conf, deadline)
-    val switched = DynamicAllocation ++ ShuffleServices ++ (if (mode != Off) AgainstPacing else Nil)
-    switched.filter { case (key, _) => conf.getBoolean(key, false) }.map { case (key, why) =>
-      conf.set(key, "false")
-      s"$key is switched off: $why"
-    } ++ Counts.filter(conf.contains).map { key =>
+    switchOff(conf, DynamicAllocation ++ ShuffleServices ++ (if (mode != Off) AgainstPacing else Nil)) ++ Counts.filter(conf.contains).map { key =>
       conf.remove(key)
       s"$key is set aside: the planner chooses the executors"
+    }
+  }
+
+  private def switchOff(conf: SparkConf, switches: Seq[(String, String)]): Seq[String] =
+    switches.filter { case (key, _) => conf.getBoolean(key, false) }.map { case (key, why) =>
+      conf.set(key, "false")
+      s"$key is switched off: $why"
+    }
+
+  /** How many executors the user allows an attached application, at least 1 and at most; 0 is no bound. */
+  def executors(conf: SparkConf): (Int, Int) = {
+    val fixed = if (conf.getBoolean(DynamicAllocation.head._1, false)) 0 else conf.getInt(Instances, 0)
+    val most = conf.getInt(MostExecutors, fixed)
+    val bound = if (most > 0 && most <= BoundOfNodes) most else 0
+    val least = math.max(1, math.min(conf.getInt(LeastExecutors, 1), BoundOfNodes))
+    (if (bound > 0) math.min(least, bound) else least, bound)
+  }
+
+  /**
+   * The same as complete for an attached application. What its cluster has stays, such as a shuffle service; that
+   * it asks for as many executors as Spark would, until the planner says how many, too.
+   */
+  def attach(conf: SparkConf, settings: PacerConf): Seq[String] = {
+    conf.set(Attached, "true")
+    if (settings.deadline <= 0 || settings.mode != Control) Nil else {
+      prepare(conf, settings.deadline)
+      if (conf.getBoolean(DynamicAllocation.head._1, false)) {
+        val first = Seq("spark.dynamicAllocation.initialExecutors", LeastExecutors, Instances).map(conf.getInt(_, 1)).max
+        conf.set(Instances, first.toString)
+      }
+      switchOff(conf, DynamicAllocation ++ AgainstPacing)
     }
   }
 

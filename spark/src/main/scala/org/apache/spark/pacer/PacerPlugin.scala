@@ -1,7 +1,7 @@
 package org.apache.spark.pacer
 
 import java.lang.management.ManagementFactory
-import java.nio.file.Paths
+import java.nio.file.{Path, Paths}
 import java.util.{Map => JavaMap}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.locks.LockSupport
@@ -14,14 +14,17 @@ import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.internal.Logging
 import org.apache.spark.memory.pacer.MemoryPools
 import org.apache.spark.pacer.TaskLedger.{Memory, NoMemory, NoUsage, Task, Usage}
+import org.apache.spark.scheduler.pacer.AttachedDriver
 
 /**
  * Keeps the progress page of an executor, where the node has given it one
  * (PACER_PROGRESS_PAGE), and its off-heap memory as the node wants it
- * (PACER_WISH_PAGE), and tells the driver whose user it has. It has no driver side and does nothing elsewhere.
+ * (PACER_WISH_PAGE), and tells the driver whose user it has. An executor of an attached
+ * application makes its page itself, in its working directory, where its node looks for it.
+ * The driver side attaches an application that names a planner; both do nothing elsewhere.
  */
 final class PacerPlugin extends SparkPlugin {
-  override def driverPlugin(): DriverPlugin = null
+  override def driverPlugin(): DriverPlugin = new AttachedDriver
   override def executorPlugin(): ExecutorPlugin =
     new PacerExecutorPlugin(sys.env.get(ProgressPage.PathVariable), sys.env.get(MemoryWish.PathVariable))
 }
@@ -35,7 +38,8 @@ final class PacerPlugin extends SparkPlugin {
  * readers' temporary ones merged first (docs/spark.md, S16), CPU time of its thread. What
  * Spark does not count while a task runs (S17) shows when it ends.
  */
-private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPath: Option[String] = None) extends ExecutorPlugin with Logging {
+private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPath: Option[String] = None,
+    directory: Path = Paths.get("")) extends ExecutorPlugin with Logging {
   import PacerExecutorPlugin._
 
   private val ledger = new TaskLedger
@@ -47,16 +51,22 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
   @volatile private var mover: MemoryPools.Mover = _
   private var moveTried = false
 
-  override def init(context: PluginContext, extraConf: JavaMap[String, String]): Unit = pagePath.foreach { path =>
-    try {
-      val page = ProgressPage.open(Paths.get(path))
-      publisher = new Thread(() => publishLoop(page), "pacer-progress")
-      publisher.setDaemon(true)
-      publisher.start()
-      Option(SparkEnv.get).foreach(ExecutorUser.tell)
-    } catch {
-      case NonFatal(e) => logWarning(s"pacer: no progress page: ${e.getMessage}")
+  override def init(context: PluginContext, extraConf: JavaMap[String, String]): Unit = try {
+    pagePath match {
+      case Some(path) =>
+        publish(ProgressPage.open(Paths.get(path)))
+        Option(SparkEnv.get).foreach(ExecutorUser.tell)
+      case None if context.conf().getBoolean(PacerConf.Attached, false) => publish(ProgressPage.make(directory, context.executorID()))
+      case None => ()
     }
+  } catch {
+    case NonFatal(e) => logWarning(s"pacer: no progress page: ${e.getMessage}")
+  }
+
+  private def publish(page: ProgressPage): Unit = {
+    publisher = new Thread(() => publishLoop(page), "pacer-progress")
+    publisher.setDaemon(true)
+    publisher.start()
   }
 
   /**

@@ -4,7 +4,8 @@ import java.io.IOException
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.channels.FileChannel
-import java.nio.file.{Path, StandardOpenOption}
+import java.nio.file.{Files, Path, StandardCopyOption, StandardOpenOption}
+import java.nio.file.attribute.PosixFilePermissions
 
 import org.apache.spark.pacer.ProgressPage._
 
@@ -97,6 +98,23 @@ private[spark] object ProgressPage {
   val PathVariable = "PACER_PROGRESS_PAGE"
 
   private val Words = MethodHandles.byteBufferViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
+
+  /**
+   * Makes the page of an executor in directory: whole when it gets its name, and for its user alone. One that is there
+   * already is replaced.
+   */
+  def make(directory: Path, executor: String): ProgressPage = {
+    val mine = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+    val made = Files.createTempFile(directory.toAbsolutePath, "pacer-page-", ".new", mine)
+    try {
+      Files.write(made, new Array[Byte](PageWords * 8))
+      val page = open(made)
+      Files.move(made, made.resolveSibling(s"pacer-progress-$executor.page"), StandardCopyOption.ATOMIC_MOVE)
+      page
+    } finally {
+      Files.deleteIfExists(made)
+    }
+  }
 
   /** Maps the page at path, which the node has made; throws IOException if it is too short. */
   def open(path: Path): ProgressPage = {

@@ -49,7 +49,14 @@ private[spark] object Wire {
       classPath: Seq[String],
       env: Map[String, String],
       image: String = "",
-      taskCpus: Double = 1)
+      taskCpus: Double = 1,
+      attach: Option[Attach] = None)
+
+  /**
+   * An application whose executors a cluster manager starts, "yarn" or "k8s", under Spark's id of it; the planner
+   * says how many it asks for, most 0 is without a bound.
+   */
+  final case class Attach(manager: String, app: String, least: Int, most: Int)
 
   final case class Register(
       submission: String,
@@ -98,7 +105,9 @@ private[spark] object Wire {
       notice: String,
       dead: String = "",
       shares: Seq[StageShares] = Nil,
-      queued: Option[Queued] = None)
+      queued: Option[Queued] = None,
+      wanted: Int = 0,
+      wantedOn: Seq[String] = Nil)
 
   final case class Fault(kind: Int, message: String)
 
@@ -123,7 +132,10 @@ private[spark] object Wire {
 
   /** Something that happened in the driver. */
   sealed trait DriverEvent
-  final case class ExecutorUp(id: String) extends DriverEvent
+
+  /** Where it runs and what it has is told of one that a cluster manager has started; container may be its pod. */
+  final case class ExecutorUp(id: String, host: String = "", cores: Int = 0, memory: Long = 0, container: String = "")
+    extends DriverEvent
   final case class ExecutorGone(id: String, reason: String) extends DriverEvent
   final case class StageReady(
       key: StageKey,
@@ -218,6 +230,11 @@ private[spark] object Wire {
     l.env.toSeq.sorted.foreach { case (k, v) => env.put(k, v) }
     if (l.image.nonEmpty) o.put("image", l.image)
     if (l.taskCpus != 1) o.put("task_cpus", l.taskCpus)
+    l.attach.foreach { a =>
+      val attach = o.putObject("attach").put("manager", a.manager).put("app", a.app)
+      if (a.least > 0) attach.put("least", a.least)
+      if (a.most > 0) attach.put("most", a.most)
+    }
   }
 
   // The most bytes of a name and of a text that explains which the planner takes (api/bounds.go).
@@ -241,7 +258,7 @@ private[spark] object Wire {
 
   /** About how many bytes an event takes as JSON, as Event.Size of api/validate.go has it. */
   def size(what: DriverEvent): Int = 512 + (what match {
-    case ExecutorUp(_) => 0
+    case e: ExecutorUp => length(e.host, MostName) + length(e.container, MostName)
     case ExecutorGone(_, reason) => length(reason, MostText)
     case s: StageReady => length(s.name, MostName) + 64 * s.bindings.size + 12 * s.parents.size
     case StageBound(_, bound) => 64 * bound.size
@@ -267,7 +284,7 @@ private[spark] object Wire {
   private def event(o: ObjectNode, e: Event): Unit = {
     o.put("seq", e.seq).put("at_s", e.at)
     e.what match {
-      case ExecutorUp(id) => o.put("type", "executor_up").putObject("executor").put("id", id)
+      case e: ExecutorUp => up(o.put("type", "executor_up").putObject("executor"), e)
       case ExecutorGone(id, reason) =>
         o.put("type", "executor_gone").putObject("executor").put("id", id).put("reason", clip(reason, MostText))
       case s: StageReady => ready(o.put("type", "stage_ready").putObject("stage"), s)
@@ -280,6 +297,14 @@ private[spark] object Wire {
       case Exit(clean, failed, reason) =>
         o.put("type", "exit").put("clean", clean).put("failed", failed).put("reason", clip(reason, MostText))
     }
+  }
+
+  private def up(o: ObjectNode, e: ExecutorUp): Unit = {
+    o.put("id", e.id)
+    if (e.host.nonEmpty) o.put("host", clip(e.host, MostName))
+    if (e.cores > 0) o.put("cores", e.cores)
+    if (e.memory > 0) o.put("memory_bytes", e.memory)
+    if (e.container.nonEmpty) o.put("container", clip(e.container, MostName))
   }
 
   private def ready(o: ObjectNode, s: StageReady): Unit = {
@@ -345,7 +370,8 @@ private[spark] object Wire {
       DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean(), e.path("node_lost").asBoolean(),
         perStage = e.path("per_stage").asInt(1))
     }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq,
-    Some(o.path("queued")).filter(_.isObject).map(q => Queued(q.path("place").asInt(), q.path("of").asInt(), q.path("start_s").asDouble())))
+    Some(o.path("queued")).filter(_.isObject).map(q => Queued(q.path("place").asInt(), q.path("of").asInt(), q.path("start_s").asDouble())),
+    o.path("wanted").asInt(), o.path("wanted_on").elements().asScala.map(_.asText("")).toSeq)
 
   private def shares(o: JsonNode): StageShares =
     StageShares(StageKey(o.path("stage").asInt(), o.path("attempt").asInt()), o.path("rev").asLong(),

@@ -174,6 +174,39 @@ class PacerConfTest {
       c.getAll.toSet)
   }
 
+  @Test def aPlannerBesideAnotherMasterIsASetting(): Unit = {
+    val there = Seq(PacerConf.Planner -> "h:4333", "spark.submit.deployMode" -> "cluster")
+    assertEquals("h:4333", parse("yarn", there: _*).address)
+    assertEquals("h:4222", parse("k8s://https://a:6443", PacerConf.Planner -> "sparkpacer://h").address)
+    assertEquals("spark.pacer.planner is 'h:x', want host:port", refusal("yarn", PacerConf.Planner -> "h:x").stripPrefix("pacer: "))
+    assertEquals("g:1", parse("sparkpacer://g:1", PacerConf.Planner -> "h:2").address, "the master is Pacer's")
+  }
+
+  @Test def howManyExecutorsAnAttachedApplicationMayHave(): Unit = {
+    val (dynamic, least, most, fixed) = ("spark.dynamicAllocation.enabled" -> "true", "spark.dynamicAllocation.minExecutors" -> "3",
+      "spark.dynamicAllocation.maxExecutors" -> "9", "spark.executor.instances" -> "5")
+    Seq(Nil -> (1, 0), Seq(fixed) -> (1, 5), Seq(dynamic, fixed) -> (1, 0), Seq(dynamic, least, most) -> (3, 9), Seq(fixed, least, most) -> (3, 9),
+      Seq(dynamic, "spark.dynamicAllocation.minExecutors" -> "0") -> (1, 0), Seq(dynamic, "spark.dynamicAllocation.maxExecutors" -> "2147483647") -> (1, 0),
+      Seq(least, "spark.executor.instances" -> "2") -> (2, 2))
+      .foreach { case (settings, want) => assertEquals(want, PacerConf.executors(conf(settings: _*)), settings.toString) }
+  }
+
+  @Test def whatAnAttachedApplicationsClusterHasStays(): Unit = {
+    val cluster = Seq("spark.shuffle.service.enabled" -> "true", "spark.shuffle.push.enabled" -> "true")
+    val c = conf(cluster ++ Seq(PacerConf.Planner -> "h", PacerConf.Deadline -> "90s", "spark.speculation" -> "true",
+      "spark.dynamicAllocation.enabled" -> "true", "spark.dynamicAllocation.initialExecutors" -> "4"): _*)
+    val settings = PacerConf.parse("yarn", c, new DriverContexts(_ => None).next(None))
+    assertEquals(2, PacerConf.attach(c, settings).size, "speculation and dynamic allocation")
+    cluster.foreach { case (key, value) => assertEquals(value, c.get(key)) }
+    assertEquals("4", c.get("spark.executor.instances"), "as many as it would begin with")
+    assertEquals("0s", c.get("spark.locality.wait"))
+    Seq(settings.copy(deadline = 0), settings.copy(mode = PacerConf.Observe)).foreach { other =>
+      val left = conf(cluster :+ "spark.dynamicAllocation.enabled" -> "true": _*)
+      assertEquals(Nil, PacerConf.attach(left, other))
+      assertEquals(cluster.toSet + ("spark.dynamicAllocation.enabled" -> "true") + (PacerConf.Attached -> "true"), left.getAll.toSet)
+    }
+  }
+
   @Test def theModeIsOneOfThree(): Unit = {
     assertEquals(PacerConf.Control, parse("sparkpacer://h").mode)
     Seq("control", "observe", "off", "Observe").foreach(m =>

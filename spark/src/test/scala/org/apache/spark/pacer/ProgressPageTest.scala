@@ -3,6 +3,7 @@ package org.apache.spark.pacer
 import java.io.IOException
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.file.{Files, Path}
+import java.nio.file.attribute.PosixFilePermissions
 
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
@@ -53,6 +54,17 @@ class ProgressPageTest {
     ProgressPage.open(file).publish(_.head(7, 0, 0))
     assertEquals(ProcessHandle.current().pid(), ByteBuffer.wrap(Files.readAllBytes(file))
       .order(ByteOrder.LITTLE_ENDIAN).getLong(3 * 8))
+  }
+
+  @Test def anAttachedExecutorMakesItsPageWhole(@TempDir dir: Path): Unit = {
+    (1 to 2).foreach { _ =>
+      ProgressPage.make(dir, "7").publish(_.head(7, 0, 0))
+      val page = dir.resolve("pacer-progress-7.page")
+      assertEquals(1L, word(ByteBuffer.wrap(Files.readAllBytes(page)).order(ByteOrder.LITTLE_ENDIAN), 2), "one of its own")
+      assertEquals(8192L, Files.size(page))
+      assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(page)))
+    }
+    assertArrayEquals(Array[AnyRef]("pacer-progress-7.page"), dir.toFile.list().asInstanceOf[Array[AnyRef]], "and nothing else")
   }
 
   /** In an executor whose publisher has Scala iterators, those of a user's tasks are not inlined. */

@@ -23,7 +23,7 @@ class WireTest {
   @Test def repliesAreReadAsThePlannerWritesThem(): Unit = {
     val directive = Directive(7, gated = true,
       Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2, leaving = true, nodeLost = true, perStage = 3)), "executor 1 was replaced",
-      "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))), Some(Queued(2, 3, 64.5)))
+      "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))), Some(Queued(2, 3, 64.5)), wanted = 4, wantedOn = Seq("worker-1", "worker-2"))
     assertEquals(Right(Registered("app-20261121043012-0001-3fa94c", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
       directive, 12, Map("00ff" -> 0.25), own = true, recall = true, planner = "planner-1")), decodeRegistered(Samples.read("register_reply.json")))
     assertEquals(Right(Acknowledged(12, directive)), decodeAcknowledged(Samples.read("events_reply.json")))
@@ -65,7 +65,8 @@ object WireTest {
   val register: Register = Register("u-1", "wordcount", "wc", "alice", 90, 4.5, requireFeasible = true,
     Launch("spark://CoarseGrainedScheduler@127.0.0.1:40123", "/opt/spark", "/opt/java", "4.3.0", 2, 1L << 30,
       402653184L, 0, offHeapFixed = true, offHeapFloor = 268435456L, offHeapWeight = 2, offHeapPage = 2097152L,
-      Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice"), taskCpus = 2),
+      Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice"), taskCpus = 2,
+      attach = Some(Attach("yarn", "application_1764300000000_0007", 2, 8))),
     "app-20261121043012-0001-3fa94c", PacerConf.Observe, watched = true, utcOffset = 3600, program = "/jobs/wc.py", byMoment = true, jobClass = "batch", noWait = true, key = "00ff" * 16,
     executors = 7, planner = "planner-1", context = 2, before = 12.5, shared = true, leastNodes = 2, mostNodes = 5,
     uiWebUrl = "http://driver-1:4040")
@@ -73,7 +74,7 @@ object WireTest {
   private[pacer] val key = StageKey(3, 1)
 
   val events: Seq[Event] = Seq(
-    Event(1, 0.5, ExecutorUp("1")),
+    Event(1, 0.5, ExecutorUp("1", "worker-1", 4, 1408L << 20, "container_1764300000000_0007_01_000002")),
     Event(2, 0.75, ExecutorGone("2", "killed")),
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
       Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1), query = Some(QueryStage(5, "0f1e", 2, QueryStage.Result)))),

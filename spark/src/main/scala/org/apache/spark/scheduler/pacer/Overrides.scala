@@ -8,16 +8,23 @@ import java.lang.reflect.{Method, Modifier}
  */
 private[scheduler] object Overrides {
 
-  private val hooks: Seq[(Class[_], Seq[String])] = Seq(
-    classOf[StageBoundTaskSet] -> Seq("dequeueTaskHelper", "addRunningTask", "removeRunningTask",
-      "handleSuccessfulTask", "handleFailedTask", "executorLost"),
-    classOf[StageBoundTaskScheduler] -> Seq("submitTasks", "createTaskSetManager", "taskSetFinished", "shuffleOffers",
-      "executorAdded", "executorLost", "executorHeartbeatReceived", "postStartHook", "start", "stop"),
+  private val binding: Seq[(Class[_], Seq[String])] = Seq(classOf[StageBoundTaskSet] -> Seq("dequeueTaskHelper",
+    "addRunningTask", "removeRunningTask", "handleSuccessfulTask", "handleFailedTask", "executorLost"))
+
+  private val scheduling = Seq("submitTasks", "createTaskSetManager", "taskSetFinished", "shuffleOffers",
+    "executorAdded", "executorLost", "executorHeartbeatReceived", "start", "stop")
+
+  private val hooks: Seq[(Class[_], Seq[String])] = binding ++ Seq(
+    classOf[StageBoundTaskScheduler] -> (scheduling :+ "postStartHook"),
     classOf[PacerSchedulerBackend] -> Seq("maxNumConcurrentTasks", "isExecutorActive", "isReady",
       "sufficientResourcesRegistered", "applicationId", "defaultParallelism"))
 
   /** Those of Spark's methods that Pacer overrides and this Spark has no more, by class and name. */
   def gone: Seq[String] = hooks.flatMap { case (ours, names) => gone(ours, names) }
+
+  /** The same for an application whose executors another cluster manager starts. */
+  def goneOfAttached: Seq[String] =
+    (binding :+ (classOf[AttachedScheduler] -> scheduling)).flatMap { case (ours, names) => gone(ours, names) }
 
   private[pacer] def gone(ours: Class[_], names: Seq[String]): Seq[String] = {
     val sparks = Iterator.iterate[Class[_]](ours.getSuperclass)(_.getSuperclass).takeWhile(_ != null)

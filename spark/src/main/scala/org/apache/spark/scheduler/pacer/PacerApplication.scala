@@ -1,15 +1,12 @@
 package org.apache.spark.scheduler.pacer
 
-import java.io.{File, IOException}
+import java.io.File
 
 import scala.util.control.NonFatal
 
 import org.apache.spark.{SPARK_VERSION, SparkContext}
-import org.apache.spark.internal.config.{DRIVER_HOST_ADDRESS, DRIVER_PORT}
 import org.apache.spark.pacer._
 import org.apache.spark.pacer.Wire._
-import org.apache.spark.rpc.RpcEndpointAddress
-import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
 import org.apache.spark.util.Utils
 
 /**
@@ -32,18 +29,13 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
     SparkSecurity.warning(sc.env.securityManager).foreach(line => logWarning("pacer: " + line))
   }
 
-  override protected def unaccepted(why: Throwable): Unit = throw (why match {
-    case r: RefusedException => PacerConf.refuse(r.getMessage)
-    case u: UnreachableException => PacerConf.refuse(u.getMessage)
-    case _: IOException => PacerConf.refuse(s"no planner answers at ${settings.address}")
-    case other => other
-  })
+  override protected def unaccepted(why: Throwable): Unit =
+    throw PlannedApplication.untaken(settings, why).fold(why)(PacerConf.refuse)
 
   override protected def launch: Launch = {
     val heap = sc.executorMemory.toLong << 20
     Launch(
-      driverUrl = RpcEndpointAddress(conf.get(DRIVER_HOST_ADDRESS), conf.get(DRIVER_PORT),
-        CoarseGrainedSchedulerBackend.ENDPOINT_NAME).toString,
+      driverUrl = driverUrl,
       sparkHome = PacerApplication.sparkHome(sc), javaHome = sys.props.getOrElse("java.home", ""), sparkVersion = SPARK_VERSION,
       cores = conf.getInt("spark.executor.cores", 0),
       heapBytes = heap, overheadBytes = PacerConf.overhead(conf, heap),

@@ -3,6 +3,7 @@ package org.apache.spark.scheduler.pacer
 import org.apache.spark.{SPARK_VERSION, SparkContext}
 import org.apache.spark.memory.pacer.MemoryPools
 import org.apache.spark.pacer.{DriverContexts, EndlessSession, PacerConf}
+import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
 
 /**
@@ -19,17 +20,11 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
   override def createTaskScheduler(sc: SparkContext, masterURL: String): TaskScheduler = {
     PacerConf.checkSpark(SPARK_VERSION)
     val context = DriverContexts.here.next(PacerConf.submitted(sc.conf))
-    val settings = onThisSpark(withAnEnd(PacerConf.parse(masterURL, sc.conf, context)))
+    val settings = onThisSpark(EndlessSession.setAside(PacerConf.parse(masterURL, sc.conf, context)))
     PacerConf.complete(sc.conf, settings.deadline, settings.mode).foreach(say)
     // Spark would say every 15 s that the cluster has no resources while the application is queued.
     sc.conf.setIfMissing("spark.starvation.timeout", "365d")
     new StageBoundTaskScheduler(sc, settings, context.clock)
-  }
-
-  /** Sets the deadline of a session aside that has no end. */
-  private def withAnEnd(settings: PacerConf): PacerConf = EndlessSession.of().fold(settings) { what =>
-    if (settings.deadline > 0) say(s"$what has no end: its deadline is set aside")
-    settings.withoutEnd
   }
 
   /** Leaves scheduling to Spark where that is not the one which Pacer's classes were made for. */
@@ -43,10 +38,6 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
   } catch {
     case e: LinkageError => throw PacerConf.refuse(s"Spark $SPARK_VERSION has changed what Pacer needs: $e")
   }
-
-  // scalastyle:off println
-  private def say(line: String): Unit = System.err.println("pacer: " + line)
-  // scalastyle:on println
 
   override def createSchedulerBackend(sc: SparkContext, masterURL: String, scheduler: TaskScheduler): SchedulerBackend =
     new PacerSchedulerBackend(scheduler.asInstanceOf[StageBoundTaskScheduler], sc)

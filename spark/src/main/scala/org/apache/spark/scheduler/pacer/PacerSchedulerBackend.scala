@@ -1,6 +1,7 @@
 package org.apache.spark.scheduler.pacer
 
 import org.apache.spark.SparkContext
+import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
 
@@ -60,10 +61,6 @@ private[scheduler] final class PacerSchedulerBackend(scheduler: StageBoundTaskSc
 
   override def isExecutorActive(id: String): Boolean =
     (counted.get == null || counted.get == id) && super.isExecutorActive(id)
-
-  // scalastyle:off println
-  private def say(line: String): Unit = System.err.println("pacer: " + line)
-  // scalastyle:on println
 }
 
 private[scheduler] object PacerSchedulerBackend {

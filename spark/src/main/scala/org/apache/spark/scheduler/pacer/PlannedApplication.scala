@@ -1,5 +1,6 @@
 package org.apache.spark.scheduler.pacer
 
+import java.io.IOException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicReference
 
@@ -7,8 +8,12 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
+import org.apache.spark.internal.config.{DRIVER_HOST_ADDRESS, DRIVER_PORT}
 import org.apache.spark.pacer._
+import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.pacer.Wire._
+import org.apache.spark.resource.ResourceProfile
+import org.apache.spark.rpc.RpcEndpointAddress
 import org.apache.spark.scheduler.{ExecutorDecommissionInfo, ExecutorProcessLost}
 import org.apache.spark.scheduler.cluster.CoarseGrainedClusterMessages.RemoveExecutor
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
@@ -58,8 +63,11 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
   protected def launch: Launch
 
   /** A connection to the planner; changed is called when it is lost and when it is taken up again. */
-  protected def connect(patience: Patience, changed: () => Unit): NatsTransport =
-    patience.have(NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address), changed, settings.tlsCa))
+  protected def connect(patience: Patience, changed: () => Unit): NatsTransport = PlannedApplication.connect(settings, patience, changed)
+
+  /** Where executors reach the driver. */
+  protected final def driverUrl: String = RpcEndpointAddress(sc.conf.get(DRIVER_HOST_ADDRESS), sc.conf.get(DRIVER_PORT),
+    CoarseGrainedSchedulerBackend.ENDPOINT_NAME).toString
 
   /** Called once, when the planner has taken the application in. */
   protected def accepted(reply: Registered): Unit
@@ -72,6 +80,12 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
 
   /** What the planner is told of an executor that has come up. */
   def up(executor: String, host: String): ExecutorUp = ExecutorUp(executor)
+
+  /** Called when an executor is lost, under the scheduler's lock. */
+  def down(executor: String): Unit = ()
+
+  /** Called when a stage wants executors of another kind than the application's own. */
+  def wants(profile: ResourceProfile): Unit = ()
 
   def start(): Unit = {
     var mine: PlannerClient = null
@@ -219,7 +233,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
 
   /** Spark ends executors that are to leave: after their tasks, with their blocks moved to others. */
   private def decommission(ids: Seq[String]): Unit = if (ids.nonEmpty) {
-    val info = ExecutorDecommissionInfo("pacer: its node is being drained, or another application waits for it")
+    val info = ExecutorDecommissionInfo("pacer: its node is being drained, another application waits for it, or it is not needed")
     leaving ++= executors.decommissionExecutors(ids.map(_ -> info).toArray, adjustTargetNumExecutors = false, triggeredByExecutor = false)
   }
 
@@ -234,22 +248,34 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
     }
   }
 
+  /** How many contexts those before this driver may have had: a cluster manager starts another one when one is lost. */
+  private def earlier: Int = scheduler.applicationAttemptId().flatMap(_.toIntOption).fold(0)(attempt => ContextsOfADriver * (attempt - 1))
+
   private def registration(appId: String, key: String): Register = {
     Register(settings.submission, sc.appName, if (profileHere == sc.appName && settings.profile.isEmpty) "" else profileHere, sc.sparkUser, settings.deadline,
       scheduler.clock.elapsed(), settings.requireFeasible, launch, appId, settings.mode,
       settings.watched, settings.utcOffset, settings.program, settings.byMoment, settings.jobClass, settings.noWait,
-      key, scheduler.greatest, context = settings.context, before = settings.before, shared = settings.shared,
+      key, scheduler.greatest, context = settings.context + earlier, before = settings.before, shared = settings.shared,
       leastNodes = settings.leastNodes, mostNodes = settings.mostNodes, uiWebUrl = sc.uiWebUrl.getOrElse(""))
   }
-
-  // scalastyle:off println
-  protected final def say(line: String): Unit = System.err.println("pacer: " + line)
-  // scalastyle:on println
 }
 
 private[scheduler] object PlannedApplication {
+  /** A connection to the planner of settings; changed is called when it is lost and when it is taken up again. */
+  def connect(settings: PacerConf, patience: Patience, changed: () => Unit): NatsTransport =
+    patience.have(NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address), changed, settings.tlsCa))
+
+  /** One line for a user whom the planner of settings does not take, None where that is no reason of the planner's. */
+  def untaken(settings: PacerConf, why: Throwable): Option[String] = why match {
+    case e @ (_: RefusedException | _: UnreachableException) => Some(e.getMessage)
+    case _: IOException => Some(s"no planner answers at ${settings.address}")
+    case _ => None
+  }
+
   /** How often the place in the queue is printed. */
   private val PlaceSeconds = 60L
+
+  private val ContextsOfADriver = 100
 
   /** How long stop waits for the planner. */
   private val EndMillis = 2000L

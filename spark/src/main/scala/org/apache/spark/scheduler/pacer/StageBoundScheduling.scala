@@ -8,7 +8,9 @@ import org.apache.spark.executor.ExecutorMetrics
 import org.apache.spark.internal.config.{BARRIER_MAX_CONCURRENT_TASKS_CHECK_INTERVAL, BARRIER_MAX_CONCURRENT_TASKS_CHECK_MAX_FAILURES}
 import org.apache.spark.internal.config.EXECUTOR_HEARTBEAT_INTERVAL
 import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin}
+import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.pacer.Wire._
+import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
 import org.apache.spark.scheduler.{BarrierJobSlotsNumberCheckFailed, ExecutorLossReason, SchedulingMode, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
 import org.apache.spark.storage.BlockManagerId
@@ -51,7 +53,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   private val held = mutable.LinkedHashMap[StageKey, StageBoundTaskSet]() // What waits for them.
   // What is known of the task set that is being submitted: the DAG scheduler's thread's.
   private var submitted: StageFacts = _
-  private var unpaced = false
+  private var unpaced = Option.empty[String] // Why, once the planner was told.
   private var explained = false
 
   override def start(): Unit = {
@@ -80,7 +82,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   }
 
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
-    if (off) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
+    if (off || isForeign(taskSet)) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
       checkPaceable(taskSet)
       if (submitted.pipelined) open("a pipelined shuffle runs its stages side by side")
       val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, submitted)
@@ -158,6 +160,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
       if (bindings.executors.contains(executorId)) {
         bindings.executorGone(executorId)
         ups -= executorId
+        planned.down(executorId)
         tell(ExecutorGone(executorId, reason.toString))
       }
     }
@@ -210,7 +213,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   def recall(): Seq[DriverEvent] = synchronized {
     bindings.executors.map(ups) ++
       running.valuesIterator.map { case (m, ready) => ready.copy(bindings = bindings.current(m.key)) } ++
-      (if (unpaced) Seq(Unpaced("streaming")) else Nil)
+      unpaced.map(Unpaced)
   }
 
   /** The greatest number of an executor that has registered, 0 before the first. */
@@ -254,13 +257,28 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   }
 
   /** Streams have no end to aim at: they run as in stock Spark. */
-  private def checkPaceable(taskSet: TaskSet): Unit = if (!unpaced) {
+  private def checkPaceable(taskSet: TaskSet): Unit = {
     val p = taskSet.properties
-    if (p != null && StageBoundScheduling.StreamProperties.exists(p.getProperty(_) != null)) {
-      unpaced = true
-      open("a streaming query")
-      tell(Unpaced("streaming"))
+    if (p != null && StageBoundScheduling.StreamProperties.exists(p.getProperty(_) != null)) unpace("streaming", "a streaming query")
+  }
+
+  private def unpace(why: String, what: String): Unit = if (unpaced.isEmpty) {
+    unpaced = Some(why)
+    open(what)
+    tell(Unpaced(why))
+  }
+
+  /**
+   * Whether a stage has executors, or slots, of its own kind (a resource profile): it is scheduled as in stock
+   * Spark, and nothing of the application is paced from then on.
+   */
+  private def isForeign(taskSet: TaskSet): Boolean = synchronized {
+    val foreign = taskSet.resourceProfileId != ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID
+    if (foreign) {
+      unpace("resource profiles", "a resource profile")
+      planned.wants(sc.resourceProfileManager.resourceProfileFromId(taskSet.resourceProfileId))
     }
+    foreign
   }
 
   private def open(reason: String): Unit = if (bindings.opened.isEmpty) {
@@ -277,10 +295,6 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     say("a task may not use a file: executors do not run as root, nor as a user that their node does not know. " +
       "What they use has to be open to them; node.executor-user names another user")
   }
-
-  // scalastyle:off println
-  private def say(line: String): Unit = System.err.println("pacer: " + line)
-  // scalastyle:on println
 
   /** Each task's own weight goes along with it: the whole list would travel with every task. */
   private def giveWeights(taskSet: TaskSet, weights: Array[Long]): Unit =

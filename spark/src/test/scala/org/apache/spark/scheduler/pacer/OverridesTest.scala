@@ -10,6 +10,7 @@ class OverridesTest {
 
   @Test def stockSparkHasAll(): Unit = {
     assertEquals(Nil, Overrides.gone)
+    assertEquals(Nil, Overrides.goneOfAttached)
     assertEquals(Nil, MemoryPools.gone)
   }
 

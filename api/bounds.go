@@ -58,6 +58,8 @@ const (
 	MostExecutors    = 4096
 	MostStageReports = 16 << 10
 	MostSamples      = 8
+	// MostHosts is how many names and addresses a node's machine has.
+	MostHosts = 256
 
 	// MostCount is that of tasks, cores and numbers of a kind (Spark counts them in 32 bits).
 	MostCount = math.MaxInt32

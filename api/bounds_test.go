@@ -76,6 +76,14 @@ func TestWhatComesInIsBounded(t *testing.T) {
 	register("spark_home has", func(r *api.RegisterRequest) { r.Launch.SparkHome = long(api.MostPath) })
 	register("image has", func(r *api.RegisterRequest) { r.Launch.Image = long(api.MostName) })
 	register("cores", func(r *api.RegisterRequest) { r.Launch.Cores = api.MostCores + 1 })
+	attach := func(want string, a api.Attach) { register(want, func(r *api.RegisterRequest) { r.Launch.Attach = &a }) }
+	attach("attach.manager", api.Attach{Manager: "mesos", App: "application_1"})
+	attach("attach.app is empty", api.Attach{Manager: api.ManagerYARN})
+	attach("attach.app", api.Attach{Manager: api.ManagerYARN, App: "a b"})
+	attach("attach.app", api.Attach{Manager: api.ManagerKubernetes, App: long(api.MostToken)})
+	attach("attach.least", api.Attach{Manager: api.ManagerYARN, App: "a", Least: -1})
+	attach("attach.most", api.Attach{Manager: api.ManagerYARN, App: "a", Most: api.MostExecutorID + 1})
+	attach("attach.least is 3, more than attach.most, 2", api.Attach{Manager: api.ManagerYARN, App: "a", Least: 3, Most: 2})
 	register("heap_bytes", func(r *api.RegisterRequest) { r.Launch.Heap = math.MaxInt64 })
 	register("overhead_bytes", func(r *api.RegisterRequest) { r.Launch.Overhead = math.MaxInt64 })
 	register("offheap_bytes", func(r *api.RegisterRequest) { r.Launch.OffHeap = -1 })
@@ -108,6 +116,10 @@ func TestWhatComesInIsBounded(t *testing.T) {
 	status("executors[0]: exit", func(s *api.NodeStatus) { s.Executors[0].Exit = long(api.MostText) })
 	status("executors[0]: core_seconds", func(s *api.NodeStatus) { s.Executors[0].CPU = 1e300 })
 	status("executors[0]: quota_cores", func(s *api.NodeStatus) { s.Executors[0].Quota = -2 })
+	status("executors[0]: ceiling_cores", func(s *api.NodeStatus) { s.Executors[0].Ceiling = -1 })
+	status("executors[0]: unpaced", func(s *api.NodeStatus) { s.Executors[0].Unpaced = long(api.MostText) })
+	status("number of hosts", func(s *api.NodeStatus) { s.Hosts = slices.Repeat([]string{"h"}, api.MostHosts+1) })
+	status("a host", func(s *api.NodeStatus) { s.Hosts = []string{long(api.MostName)} })
 	status("number of stages", func(s *api.NodeStatus) { s.Stages = slices.Repeat(s.Stages, api.MostStageReports+1) })
 	status("stages[0]: core_seconds", func(s *api.NodeStatus) { s.Stages[0].CPU = -1 })
 	status("stages[0]: stage is", func(s *api.NodeStatus) { s.Stages[0].Stage = -1 })
@@ -117,6 +129,10 @@ func TestWhatComesInIsBounded(t *testing.T) {
 	status("stages[0]: an amount", func(s *api.NodeStatus) { s.Stages[0].Samples[0].Used = 1e300 })
 	status("losses[0]", func(s *api.NodeStatus) { s.Losses = []api.Loss{{App: "a", CoreSeconds: -1}} })
 
+	events("host has", func(e *api.Events) { e.Events[0].Executor.Host = long(api.MostName) })
+	events("container has", func(e *api.Events) { e.Events[0].Executor.Container = long(api.MostName) })
+	events("cores is", func(e *api.Events) { e.Events[0].Executor.Cores = -1 })
+	events("memory_bytes", func(e *api.Events) { e.Events[0].Executor.Memory = -1 })
 	events("number of events", func(e *api.Events) {
 		e.Events = nil
 		for i := range api.MostEvents + 1 {

@@ -145,6 +145,14 @@ type AppExecutor struct {
 	// Registered says that the driver has it or, of one that has ended, had it.
 	Registered bool   `json:"registered"`
 	Exit       string `json:"exit,omitempty"`
+	// Host and Container are where one runs that another cluster manager has started, and Cores what it has there; of
+	// it too are Ceiling, Unguarded and Unpaced (ExecutorStatus).
+	Host      string      `json:"host,omitempty"`
+	Container string      `json:"container,omitempty"`
+	Cores     int         `json:"cores,omitempty"`
+	Ceiling   units.Cores `json:"ceiling_cores,omitempty"`
+	Unguarded bool        `json:"unguarded,omitempty"`
+	Unpaced   string      `json:"unpaced,omitempty"`
 	// Memory is what it was last known to have, within a minute.
 	Memory ExecutorMemory `json:"memory,omitzero"`
 }
@@ -244,6 +252,8 @@ type NodeSummary struct {
 	Epoch   uint64      `json:"epoch"`
 	// Executors is how many run there.
 	Executors int `json:"executors"`
+	// Attach says that it starts none, and finds those of other cluster managers.
+	Attach bool `json:"attach,omitempty"`
 	// Version is the release of its node controller.
 	Version string `json:"version"`
 	// Division is how it divides its cores; SetBy is "operator" where that is not by its

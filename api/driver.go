@@ -249,8 +249,13 @@ func (l *Launch) AtOnce(slots int) int {
 }
 
 // Claim is what each executor takes of its node's memory: its heap, what it needs beside that, and what it has off the
-// heap in any case.
-func (l *Launch) Claim() units.Bytes { return l.Heap + l.Overhead + l.OffHeap }
+// heap in any case. The memory of an attached one is its cluster manager's to count.
+func (l *Launch) Claim() units.Bytes {
+	if l.Attach != nil {
+		return 0
+	}
+	return l.Heap + l.Overhead + l.OffHeap
+}
 
 // Bytes is how many bytes l takes as JSON, or would with what is withheld.
 func (l *Launch) Bytes() int {

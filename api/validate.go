@@ -68,6 +68,9 @@ func (l *Launch) validate(f *faults) {
 	f.text("launch user", l.User, MostName)
 	f.text("owner", l.Owner, MostToken)
 	f.count("cores", l.Cores, MostCores)
+	if l.Attach != nil {
+		l.Attach.validate(f)
+	}
 	f.between("task_cpus", l.TaskCPUs, 0, MostCores)
 	f.count("withheld_bytes", l.Withheld, MostPlanLaunches)
 	f.size("heap_bytes", int64(l.Heap))
@@ -98,6 +101,16 @@ func (l *Launch) validate(f *faults) {
 		"the launch's Java options, class path and environment have %d bytes together, at most %d are taken", all, MostLaunch)
 }
 
+func (a *Attach) validate(f *faults) {
+	f.check(a.Manager == ManagerYARN || a.Manager == ManagerKubernetes, "attach.manager is %q, want %s or %s",
+		Clip(a.Manager, MostToken), ManagerYARN, ManagerKubernetes)
+	f.check(a.App != "", "attach.app is empty")
+	f.token("attach.app", a.App)
+	f.count("attach.least", a.Least, MostExecutorID)
+	f.count("attach.most", a.Most, MostExecutorID)
+	f.check(a.Most <= 0 || a.Least <= a.Most, "attach.least is %d, more than attach.most, %d", a.Least, a.Most)
+}
+
 // Validate reports every fault of e at once: version, sequence, and that each
 // event carries what its type needs, within bounds.
 func (e Events) Validate() error {
@@ -124,8 +137,7 @@ func (e Events) Validate() error {
 		}
 		switch event.Type {
 		case EventExecutorUp, EventExecutorGone:
-			f.token("executor id", string(event.Executor.ID))
-			f.text("reason", event.Executor.Reason, MostText)
+			event.Executor.validate(&f)
 		case EventStageReady:
 			event.Stage.validate(&f)
 		case EventStageBound:
@@ -158,6 +170,15 @@ func (e *Event) whole() bool {
 		return true
 	}
 	return false
+}
+
+func (x *ExecutorEvent) validate(f *faults) {
+	f.token("executor id", string(x.ID))
+	f.text("reason", x.Reason, MostText)
+	f.text("host", x.Host, MostName)
+	f.count("cores", x.Cores, MostCores)
+	f.size("memory_bytes", int64(x.Memory))
+	f.text("container", x.Container, MostName)
 }
 
 func (k StageKey) validate(f *faults) {

@@ -22,6 +22,10 @@ func (s *NodeStatus) Validate() error {
 	f.text("release", s.Release, MostToken)
 	f.token("planner", s.Planner)
 	f.text("host", s.Host, MostName)
+	f.count("the number of hosts", len(s.Hosts), MostHosts)
+	for _, host := range s.Hosts[:min(len(s.Hosts), MostHosts)] {
+		f.text("a host", host, MostName)
+	}
 	f.number("seq", s.Seq)
 	f.number("epoch", s.Epoch)
 	f.positive("offered_cores", float64(s.Offered))
@@ -100,6 +104,8 @@ func (x *ExecutorStatus) validate(f *faults) {
 	if x.Quota != Unknown {
 		f.between("quota_cores", float64(x.Quota), 0, MostCores)
 	}
+	f.between("ceiling_cores", float64(x.Ceiling), 0, MostCores)
+	f.text("unpaced", x.Unpaced, MostText)
 	x.Memory.validate(f)
 }
 

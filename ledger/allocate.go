@@ -3,18 +3,25 @@ package ledger
 import (
 	"slices"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// allocate enters an executor that has come.
+// allocate enters an executor that has come. One that runs on no node is nowhere.
 func (l *Ledger) allocate(a *App, x *Executor) {
+	if x.Node == "" {
+		return
+	}
 	here := l.allocations[x.Node]
 	i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare)
 	if !found {
 		here = slices.Insert(here, i, &Allocation{App: a})
 		l.allocations[x.Node] = here
 	}
-	here[i].Executors, here[i].entry = append(here[i].Executors, x), nil
+	at, _ := slices.BinarySearchFunc(here[i].Executors, x, func(y, x *Executor) int {
+		return api.CompareExecutors(y.ID, x.ID)
+	})
+	here[i].Executors, here[i].entry = slices.Insert(here[i].Executors, at, x), nil
 	claim(l, x.Node, a.Tenant.Claim())
 }
 

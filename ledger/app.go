@@ -43,6 +43,8 @@ type App struct {
 	Marks     Marks
 	// Reservation is what is reserved for it while nobody can foresee whether its deadline is kept.
 	Reservation Reservation
+	// Attachment is how it stands if another cluster manager starts its executors.
+	Attachment Attachment
 	// Profile is its own copy of the profile that it is matched to, nil without one.
 	Profile *Profile
 
@@ -130,6 +132,21 @@ type Owner struct {
 
 // Claim is what each executor of t takes of its node's memory.
 func (t *Tenant) Claim() units.Bytes { return t.Launch.Claim() }
+
+// MostOf is how many cores x can use, one of t's executors, where its node offers so many.
+func (t *Tenant) MostOf(x *Executor, offered units.Cores) units.Cores {
+	if x.Attached == nil {
+		return offered
+	}
+	most := units.Cores(max(1, x.Attached.Cores))
+	if x.Attached.Ceiling > 0 {
+		most = min(most, x.Attached.Ceiling)
+	}
+	if x.Node != "" {
+		most = min(most, offered)
+	}
+	return most
+}
 
 // Next is the id of the executor that t gets next.
 func (t *Tenant) Next() api.ExecutorID { return api.ExecutorID(strconv.Itoa(t.NextID)) }
@@ -321,7 +338,12 @@ func (a *App) Band() api.Band {
 
 // Observed reports whether a is only watched: it is planned as if it were paced,
 // and runs with all cores.
-func (a *App) Observed() bool { return a.Tenant.Launch.Mode == api.ModeObserve }
+func (a *App) Observed() bool {
+	return a.Tenant.Launch.Mode == api.ModeObserve || a.Attachment.Observed != ""
+}
+
+// Unmanaged reports whether quotas of its executors are nobody's to write, but for the bounds of its user.
+func (a *App) Unmanaged() bool { return a.Tenant.Launch.Mode.Unmanaged() || a.Observed() }
 
 // Pacing is the word for how a runs.
 func (a *App) Pacing() string {
@@ -392,7 +414,7 @@ func (a *App) Alive() []*Executor {
 // Seats names the nodes of a's executors that are not gone, each once, in order of executor.
 func (a *App) Seats() (nodes []string) {
 	for _, x := range a.Tenant.Executors {
-		if !x.Gone && !slices.Contains(nodes, x.Node) {
+		if !x.Gone && x.Node != "" && !slices.Contains(nodes, x.Node) {
 			nodes = append(nodes, x.Node)
 		}
 	}

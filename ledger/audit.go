@@ -21,6 +21,9 @@ func (l *Ledger) Audit() string {
 			return fmt.Sprintf("application %s: %s", a.ID, fault)
 		}
 		for _, x := range a.Tenant.Executors {
+			if x.Node == "" {
+				continue // It is free, or nothing is known of it.
+			}
 			t := l.allocation(a, x.Node)
 			if here := t != nil && slices.Contains(t.Executors, x); here == x.Gone {
 				return fmt.Sprintf("executor %s of %s: gone is %v, and on its node is %v", x.ID, a.ID, x.Gone, here)

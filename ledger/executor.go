@@ -37,6 +37,8 @@ type Executor struct {
 	CPU   units.Work    `json:"core_seconds,omitempty"`
 	Base  units.Work    `json:"base_core_seconds,omitempty"`
 	Based bool          `json:"based,omitempty"`
+	// Attached is set of one that another cluster manager has started.
+	Attached *Attached `json:"attached,omitempty"`
 	// Memory is what its node said last of it.
 	Memory api.ExecutorMemory `json:"memory,omitzero"`
 	// Idle is for how long it has had nothing to do since it was asked to go; Moved is
@@ -60,10 +62,27 @@ func (x *Executor) Shown() api.ExecutorState {
 	switch {
 	case x.Gone:
 		return api.ExecutorExited
-	case x.State == api.ExecutorStarting && x.Registered:
+	case x.State == api.ExecutorStarting && x.Registered && (x.Attached == nil || x.Node == ""):
 		return api.ExecutorRunning // In mode off it has no page to show.
 	}
 	return x.State
+}
+
+// Free reports whether nobody can hold x back, an attached executor: no node is where it runs, or the node cannot write
+// its quota.
+func (x *Executor) Free() bool {
+	return x.Attached != nil && (x.Node == "" || x.Attached.Unpaced != "")
+}
+
+// attach takes in what its node says of x, an attached executor, and reports whether it is news.
+func (x *Executor) attach(s *api.ExecutorStatus) (news bool) {
+	now := *x.Attached
+	now.Ceiling, now.Unguarded, now.Unpaced = s.Ceiling, s.Unguarded, s.Unpaced
+	if now == *x.Attached {
+		return false
+	}
+	x.Attached = &now
+	return true
 }
 
 // unknownExecutor is the exit of an executor that is Unknown.
@@ -144,13 +163,14 @@ func (a *App) CoreSeconds() units.Work {
 		}
 		sum += max(0, used-x.Base)
 	}
-	if sum > 0 {
+	if sum > 0 && !slices.ContainsFunc(a.Tenant.Executors, (*Executor).Free) {
 		return sum
 	}
+	var stages units.Work
 	for _, s := range a.Order {
-		sum += s.CPU()
+		stages += s.CPU()
 	}
-	return sum
+	return max(sum, stages) // No node tells of those that are free.
 }
 
 // lastTask is when the last task of a ended, on its deadline clock; 0 while none has. One that

@@ -105,6 +105,10 @@ func (f ExecutorLost) apply(l *Ledger) error {
 			changeStage(l, s)
 		}
 	}
+	if x.Attached != nil {
+		a.Tenant.Resized = a.Tenant.Resized || a.Promise.Launched
+		return nil // Its cluster manager gives another one, or does not.
+	}
 	if !x.Leaving && !a.Tenant.GaveUp {
 		if last := len(a.Tenant.Replaced) - 1; f.Unstarted && last >= 0 {
 			a.Tenant.Replaced = slices.Clone(a.Tenant.Replaced[:last])

@@ -60,6 +60,8 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppRefused}}},
 		ledger.ResponseBegan{App: second, Stage: key, Step: api.Step{Low: 1, High: 2, Each: 5}},
 		ledger.Registered{ID: "app-5", Name: "p", Serial: 4, Promise: ledger.Promise{Profile: "p"}, Wait: &ledger.Wait{Place: 1, Of: 1}},
+		ledger.NodeJoined{Node: "attaching", Incarnation: "x-1"}, ledger.NodeSaid{Status: attaching()},
+		ledger.Registered{ID: "app-10", Name: "p", Serial: 5, Tenant: ledger.Tenant{Launch: api.Launch{Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1"}}}},
 		ledger.NodeJoined{Node: "theirs", Incarnation: "t-1", Follows: "another"}, ledger.NodeSaid{Status: ledgertest.Status("theirs", 1), Follows: "another"},
 		ledger.Registered{ID: "app-7", Name: "p", Serial: 6, Promise: ledger.Promise{Reclaimed: true}},
 		ledger.Registered{ID: "app-6", Name: "p", Serial: 7, Tenant: ledger.Tenant{Launch: api.Launch{Withheld: 1}}, Seats: &ledger.Seats{Nodes: []string{"b"}}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
@@ -80,6 +82,7 @@ func examples() []ledger.Fact {
 	const second, third = api.AppID("app-2"), api.AppID("app-3")
 	targets := []ledger.Target{{Node: "a", StageTarget: api.StageTarget{Executor: "2", Weight: 4, Tasks: 4, Work: 9}}}
 	return []ledger.Fact{
+		ledger.AttachedObserved{App: "app-10", Why: "no node is there"}, ledger.ExecutorAttached{App: "app-10", ID: "2", Node: "attaching", Attached: ledger.Attached{Host: "h", Cores: 2}},
 		ledger.Archived{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
 		ledger.ClockRead{App: app, Ahead: 7}, ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.Capped{App: app, Cores: 2}, ledger.EventTaken{App: app, Seq: 9},
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
@@ -115,6 +118,13 @@ func examples() []ledger.Fact {
 	}
 }
 
+// attaching is the status of a node that finds executors of other cluster managers.
+func attaching() *api.NodeStatus {
+	s := ledgertest.Status("attaching", 1)
+	s.Attach, s.Hosts = true, []string{"h"}
+	return s
+}
+
 // varied is a profile of two variants.
 func varied() api.Profile {
 	p := ledgertest.Chain("p")
@@ -133,7 +143,7 @@ func extra() ledger.Extra {
 func TestEveryFactIsRead(t *testing.T) {
 	all := []cmp.Option{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(ledger.Ledger{}, "seq", "batch.number"),
 		cmpopts.IgnoreFields(ledger.App{}, "versions"), cmpopts.IgnoreFields(ledger.Clocks{}, "Changes"), cmpopts.IgnoreFields(ledger.Stage{}, "versions"),
-		cmpopts.IgnoreFields(ledger.Node{}, "changed", "renewed"), cmpopts.EquateNaNs()}
+		cmpopts.IgnoreFields(ledger.Node{}, "versions"), cmpopts.EquateNaNs()}
 	var names []string
 	for _, f := range examples() {
 		name := reflect.TypeOf(f).Name()

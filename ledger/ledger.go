@@ -242,10 +242,10 @@ func changeNode(l *Ledger, n *Node, what nodeParts) {
 	b := &l.batch
 	b.nodes[n.Node] = true
 	if what&nodeState != 0 {
-		n.changed = b.number
+		n.versions.changed = b.number
 	}
 	if what&nodeAnew != 0 {
-		n.renewed = b.number
+		n.versions.renewed = b.number
 	}
 }
 

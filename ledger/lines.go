@@ -241,6 +241,23 @@ func (f ExecutorStayed) line() Line {
 		"%s executor %s on %s has not left in %v: another one is given to %s", f.App, f.ID, f.Node, f.After, f.For)
 }
 
+func (f ExecutorAttached) line() Line {
+	where := "node " + f.Node
+	if f.Node == "" {
+		where = "host " + f.Host + ", where no node is"
+	}
+	return usual("executor attached", ofExecutor(f.App, f.ID, f.Node), "%s has executor %s of %d cores on %s", f.App,
+		f.ID, f.Cores, where)
+}
+
+func (f AttachedObserved) line() Line {
+	if f.Why == "" {
+		return usual("application held back", ofApp(f.App), "%s is not observed any more: its executors can be held back",
+			f.App)
+	}
+	return trouble("application observed", ofApp(f.App), "%s is observed: %s", f.App, f.Why)
+}
+
 func (f ReplacementSent) line() Line {
 	return usual("executor replaced", ofExecutor(f.App, f.ID, f.Node),
 		"%s gets executor %s on %s in place of a lost one", f.App, f.ID, f.Node)

@@ -27,6 +27,9 @@ type NodeRecord struct {
 	Total   units.Cores `json:"total_cores"`
 	Memory  units.Bytes `json:"memory_bytes"`
 	Release string      `json:"release,omitempty"`
+	// Hosts are all names and addresses of its machine, where it starts no executors and finds those of other cluster
+	// managers; none of a node that starts its own.
+	Hosts []string `json:"attach_hosts,omitempty"`
 	// Draining says that somebody wants it empty.
 	Draining bool `json:"draining,omitempty"`
 	// Division is what an operator wants of this node alone, nil for nothing.
@@ -57,11 +60,13 @@ type Node struct {
 	Confirmed  bool
 	Allegiance Allegiance
 
-	plan content // Of the Plan in force.
-	// changed is the batch in which its record changed last, renewed the one since which there is
-	// to be a new Plan though its content is the same.
-	changed, renewed uint64
+	plan     content // Of the Plan in force.
+	versions nodeVersions
 }
+
+// nodeVersions are the batch in which a node's record changed last, and the one since which there is to be a new
+// Plan though its content is the same.
+type nodeVersions struct{ changed, renewed uint64 }
 
 // Allegiance is whom a node follows, and whom it runs executors for.
 type Allegiance struct {
@@ -124,7 +129,10 @@ func (n *Node) Here() bool { return n.Presence == Here }
 func (n *Node) Spoken() bool { return n.Incarnation != "" }
 
 // Live reports whether new executors may be put on n.
-func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign }
+func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign && !n.Attaches() }
+
+// Attaches reports whether n starts no executors and finds those of other cluster managers.
+func (n *Node) Attaches() bool { return len(n.Hosts) > 0 }
 
 // known strikes executors that are not strange any more.
 func (w *Allegiance) known(id api.AppID, executors []UnknownExecutor) {
@@ -171,9 +179,12 @@ func (n *Node) Slots(launch api.Launch) int {
 }
 
 // PerStage is how many executors started by launch one stage has on n: as many as fill its cores,
-// one at least.
+// one at least. Of attached ones a stage has all that there are.
 func (n *Node) PerStage(launch api.Launch) int {
-	if launch.Cores <= 0 {
+	switch {
+	case launch.Attach != nil:
+		return api.MostExecutorID
+	case launch.Cores <= 0:
 		return 1
 	}
 	return max(1, int(n.Offered.CeilTo(1))/launch.Cores)
@@ -204,4 +215,19 @@ func (t *Allocation) compare(id api.AppID) int { return cmp.Compare(t.App.ID, id
 // Stays reports whether t, which may be nil, has executors that are not asked to leave.
 func (t *Allocation) Stays() bool {
 	return t != nil && slices.ContainsFunc(t.Executors, func(x *Executor) bool { return !x.Leaving })
+}
+
+// Cores are those that t's application can use of its node, which offers so many: all, or what its executors can that
+// another cluster manager has started and that stay.
+func (t *Allocation) Cores(offered units.Cores) units.Cores {
+	if t.App.Tenant.Launch.Attach == nil {
+		return offered
+	}
+	var all units.Cores
+	for _, x := range t.Executors {
+		if !x.Leaving {
+			all += t.App.Tenant.MostOf(x, offered)
+		}
+	}
+	return min(all, offered)
 }

@@ -132,6 +132,11 @@ func (f NodeSaid) apply(l *Ledger) error {
 		n.Host, n.Offered, n.Total, n.Memory, n.Release = s.Host, s.Offered, s.Total, s.Memory, s.Release
 		changeNode(l, n, nodeState)
 	}
+	if hosts := attachHosts(s); !slices.Equal(n.Hosts, hosts) {
+		n.Hosts = slices.Clone(hosts)
+		l.growth++
+		changeNode(l, n, nodeState)
+	}
 	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
 	noteBeside(l, n, s)
 	noteLosses(l, n, s)
@@ -156,6 +161,17 @@ func (f NodeSaid) apply(l *Ledger) error {
 		n.Presence = Left
 	}
 	return nil
+}
+
+// attachHosts are the names of the machine of a node that attaches, none of another one.
+func attachHosts(s *api.NodeStatus) []string {
+	switch {
+	case !s.Attach:
+		return nil
+	case len(s.Hosts) == 0:
+		return []string{s.Host}
+	}
+	return s.Hosts
 }
 
 // meet takes in whom n follows, and whose executors it runs that are not this planner's.
@@ -338,6 +354,9 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	if s.Memory != (api.ExecutorMemory{}) {
 		x.Memory = s.Memory
 		change(l, a, partFigures)
+	}
+	if x.Attached != nil && s.State != api.ExecutorExited && x.attach(s) {
+		change(l, a, partState)
 	}
 	if x.State == api.ExecutorExited || s.State == x.State {
 		return

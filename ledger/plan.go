@@ -35,7 +35,7 @@ func (t *Allocation) Least(offered units.Cores) units.Cores {
 	if a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
 		return 0
 	}
-	return max(a.Marks.Least, a.Reservation.Held()) * offered / a.Tenant.Cores
+	return max(a.Marks.Least, a.Reservation.Held()) * t.Cores(offered) / a.Tenant.Cores
 }
 
 // start is how t's executors are started on n.
@@ -43,6 +43,9 @@ func (t *Allocation) start(n *Node) *api.Launch {
 	if t.launch == nil {
 		launch := t.App.Tenant.Launch
 		launch.Cores = n.Slots(launch)
+		if t.App.Attachment.Observed != "" && !launch.Mode.Unmanaged() {
+			launch.Mode = api.ModeObserve
+		}
 		t.launch = &launch
 	}
 	return t.launch
@@ -80,8 +83,8 @@ func (l *Ledger) content(n *Node) content {
 func (l *Ledger) compare(n *Node) (renewed bool) {
 	plan := l.content(n)
 	left := l.leave(n, plan)
-	dirty := n.changed == l.batch.number
-	if renewed = n.Epoch == 0 || left || n.renewed == l.batch.number || !plan.equal(n.plan); renewed {
+	dirty := n.versions.changed == l.batch.number
+	if renewed = n.Epoch == 0 || left || n.versions.renewed == l.batch.number || !plan.equal(n.plan); renewed {
 		// The record of an application that exits goes with it, and with that its note of the epoch.
 		dirty = dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) ||
 			!slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
@@ -229,6 +232,12 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 				if some := n.PerStage(a.Tenant.Launch); some > 1 {
 					told.Cores, told.PerStage = n.Offered/units.Cores(some), some
 				}
+			}
+			if x.Attached != nil {
+				told.Cores, told.PerStage = a.Tenant.MostOf(x, l.View().Offered(x.Node)), api.MostExecutorID
+			}
+			if x.Free() && x.Node == "" {
+				told.Node = x.Attached.Host
 			}
 			d.Executors = append(d.Executors, told)
 		}

@@ -320,7 +320,7 @@ func (a *App) restoreRecord(r api.Pair) error {
 		return err
 	}
 	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
-	a.Wait, a.Reservation = record.Wait, record.Reservation
+	a.Wait, a.Reservation, a.Attachment = record.Wait, record.Reservation, record.Attachment
 	if a.Queued() != (a.Wait != nil) {
 		return fmt.Errorf("it is %s, and waits: %v", a.Outcome.State, a.Wait != nil)
 	}

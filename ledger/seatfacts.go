@@ -43,6 +43,9 @@ func (f Seated) apply(l *Ledger) error {
 	if !a.Running() {
 		return fmt.Errorf("application %s is %s", a.ID, a.Outcome.State)
 	}
+	if a.Tenant.Launch.Attach != nil {
+		return errAttached
+	}
 	if err := checkRoom(l, a.ID, a.Tenant.Claim(), f.Nodes); err != nil {
 		return err
 	}
@@ -187,6 +190,9 @@ func (f Reclaimed) apply(l *Ledger) error {
 		known := a.Executor(x.ID)
 		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime,
 			Registered: known.Named}
+		if a.Tenant.Launch.Attach != nil {
+			known.Attached = &Attached{Cores: a.Tenant.Launch.Cores} // Until its driver says more.
+		}
 		l.allocate(a, known)
 		t.Pool++
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
@@ -19,10 +20,16 @@ type Seats struct {
 	Cap     units.Cores
 }
 
+// errAttached is why an application has no seats.
+var errAttached = errors.New("another cluster manager starts its executors, no node does")
+
 // check says what cannot be of a, which starts with s: seats that are none, that do not fit the
 // memory of their nodes beside all others, or that make the Plan of a node too large for the bus, so
 // that the node would hear of nothing any more.
 func (s *Seats) check(l *Ledger, a *App) error {
+	if a.Tenant.Launch.Attach != nil {
+		return errAttached
+	}
 	if err := amounts("cores, slots, executors or a cap", float64(s.Cores), float64(s.Slots), float64(s.PerNode),
 		float64(s.Cap), float64(s.OffHeap)); err != nil {
 		return err

@@ -122,6 +122,6 @@ func (p *Profile) copy() *Profile {
 func (n *Node) copy() *Node {
 	c := *n
 	c.Allegiance.Theirs, c.Over = slices.Clone(n.Allegiance.Theirs), slices.Clone(n.Over)
-	c.plan, c.changed, c.renewed, c.Dividing.losses = content{}, 0, 0, nil
+	c.plan, c.versions, c.Dividing.losses = content{}, nodeVersions{}, nil
 	return &c
 }

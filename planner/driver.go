@@ -114,6 +114,8 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	switch ev.Type {
 	case api.EventExecutorUp:
 		switch x := a.Executor(ev.Executor.ID); {
+		case a.Tenant.Launch.Attach != nil:
+			r.attached.up(a, ev.Executor)
 		case x != nil && x.MayRun():
 			r.nodes.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
 		case a.Promise.Reclaimed && (x == nil || x.Unknown()):
@@ -121,6 +123,8 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		}
 	case api.EventExecutorGone:
 		switch x := a.Executor(ev.Executor.ID); {
+		case a.Tenant.Launch.Attach != nil:
+			r.attached.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		case x == nil:
 		case r.nodes.starts(a, x):
 			r.record(ledger.ExecutorUnseen{App: a.ID, ID: x.ID})

@@ -18,6 +18,7 @@ type Engine struct {
 	levers   levers
 	nodes    nodes
 	starter  starter
+	attached attached
 	course   course
 	apps     apps
 	requests requests
@@ -58,8 +59,10 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e.nodes = nodes{core: &e.core, levers: &e.levers}
 	e.levers = levers{core: &e.core, nodes: &e.nodes}
 	e.starter = starter{core: &e.core, levers: &e.levers}
+	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter}
 	e.course = course{core: &e.core, levers: &e.levers}
-	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, course: &e.course}
+	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, attached: &e.attached,
+		course: &e.course}
 	e.requests = requests{core: &e.core, levers: &e.levers, nodes: &e.nodes, apps: &e.apps}
 	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}
 	return e, nil
@@ -78,8 +81,10 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 		e.apps.driverEvents(ev)
 	case Hello:
 		e.nodes.hello(ev)
+		e.attached.heard(ev.Status.Node)
 	case Status:
 		e.nodes.status(ev.Status)
+		e.attached.heard(ev.Status.Node)
 	case Silence:
 		e.nodes.silent(ev)
 	case Standing:

@@ -98,8 +98,8 @@ func (f *nodes) giveUp(a *ledger.App, lost int) {
 // resize counts again what a's nodes offer.
 func (f *nodes) resize(a *ledger.App) {
 	cores, slots := placement.Extent(f.view, a)
-	if cores == a.Tenant.Cores && slots == a.Tenant.Slots {
-		return
+	if cores == a.Tenant.Cores && slots == a.Tenant.Slots || cores == 0 && a.Tenant.Launch.Attach != nil {
+		return // One whose cluster manager has given it nothing yet, or nothing any more, is thought to get some.
 	}
 	f.record(ledger.Resized{App: a.ID, Cores: cores, Slots: slots})
 }
@@ -117,6 +117,9 @@ const worksFor = 5 * time.Second
 // is not here nobody knows what it does: it is waited for until its driver has lost it, or its
 // node is back.
 func (f *nodes) left(a *ledger.App, dt time.Duration) {
+	if a.Tenant.Launch.Attach != nil {
+		return // It is its driver's to say that they have gone.
+	}
 	for _, x := range a.Tenant.Executors {
 		if !x.Leaving || x.Gone {
 			continue

@@ -12,7 +12,7 @@ import (
 func (h *starter) grow(a *ledger.App) {
 	times, _ := h.view.Freed()
 	freed, backfills := a.Tenant.Crowded && a.Clocks.Freed != times, h.line.Backfills()
-	if a.Tenant.GaveUp || a.Outcome.Killed != "" ||
+	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Tenant.Launch.Attach != nil ||
 		a.Clocks.Grown == h.view.Growth() && !freed && (backfills || !h.shares.more[a.ID]) ||
 		len(h.view.Waiting()) > 0 && freed && (backfills || h.news() != h.seen) {
 		return

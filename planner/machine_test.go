@@ -87,6 +87,9 @@ func (m *machine) Register(t *rapid.T) {
 	m.submissions++
 	r.Submission = fmt.Sprint("submission ", m.submissions)
 	r.Launch.Heap = units.Bytes(rapid.SampledFrom([]int{1, 1, 4, 8, 10}).Draw(t, "heap")) * units.GiB
+	if rapid.IntRange(0, 3).Draw(t, "attached") == 0 {
+		r.Launch.Cores, r.Launch.Attach = rapid.IntRange(0, 2).Draw(t, "cores"), &api.Attach{Manager: api.ManagerYARN, App: "application_1"}
+	}
 	r.Class = rapid.SampledFrom(append(api.Classes(), "")).Draw(t, "class")
 	r.NoWait = rapid.IntRange(0, 3).Draw(t, "no wait") == 0
 	r.RequireFeasible = rapid.Bool().Draw(t, "require feasible")
@@ -183,6 +186,24 @@ func (m *machine) Executor(t *rapid.T) {
 	m.drive(a, api.Event{Type: kind, At: m.clock(a), Executor: &api.ExecutorEvent{ID: x.ID}})
 }
 
+// Attached is a driver of which the cluster manager starts an executor, on a host where a node attaches or not.
+func (m *machine) Attached(t *rapid.T) {
+	a := m.pick(t)
+	if a.r.Launch.Attach == nil {
+		t.Skip("nodes start its executors")
+	}
+	id := api.ExecutorID(fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "executor")))
+	host := rapid.SampledFrom([]string{"host-d", "HOST-D", "host-e", ""}).Draw(t, "host")
+	m.drive(a, api.Event{Type: api.EventExecutorUp, At: m.clock(a), Executor: &api.ExecutorEvent{ID: id, Host: host, Cores: rapid.IntRange(0, 4).Draw(t, "cores")}})
+}
+
+// Moves has the node that attaches be on one machine, on two or on another one.
+func (m *machine) Moves(t *rapid.T) {
+	m.hosts["d"] = rapid.SampledFrom([][]string{{"host-d"}, {"host-d", "host-e"}, {"host-e"}}).Draw(t, "hosts")
+	s := m.status("d")
+	m.step(planner.Status{Status: &s})
+}
+
 func (m *machine) UnpacedOrEnd(t *rapid.T) {
 	a := m.pick(t)
 	kind := rapid.SampledFrom([]api.EventType{api.EventUnpaced, api.EventEnd}).Draw(t, "type")
@@ -195,6 +216,10 @@ func (m *machine) Status(t *rapid.T) {
 	for _, a := range m.plans[s.Node].Apps {
 		for _, x := range a.Executors {
 			st := api.ExecutorStatus{App: a.ID, ID: x, State: api.ExecutorRunning, CPU: units.Work(rapid.Float64Range(0, 100).Draw(t, "cpu"))}
+			if s.Attach {
+				st.Unpaced = rapid.SampledFrom([]string{"", "", "gVisor"}).Draw(t, "unpaced")
+				st.Ceiling = units.Cores(rapid.IntRange(0, 2).Draw(t, "ceiling"))
+			}
 			if rapid.IntRange(0, 9).Draw(t, "exits") == 0 {
 				st.State = api.ExecutorExited
 			}
@@ -471,17 +496,22 @@ func (m *machine) check(t *rapid.T) {
 	lost := m.lost()
 	for _, a := range m.apps {
 		s := listed[a.id]
-		if most := m.cfg.MaxNodes; most > 0 && len(m.places(a.id)) > most && len(m.heard("node draining")) == 0 {
+		if most := m.cfg.MaxNodes; most > 0 && a.r.Launch.Attach == nil && len(m.places(a.id)) > most && len(m.heard("node draining")) == 0 {
 			// A node that drained and is back keeps who had not left.
 			t.Fatalf("%s is on %v, more than %d nodes", a.id, m.places(a.id), most)
 		}
 		got := m.targetsBut(a.id, lost)
 		want := map[string]bool{}
 		// One whose targets are paused has them still: they leave no time, so that it has all cores.
-		if s.State == api.AppRunning && (s.Pacing == "paced" || s.Pacing == "paused") {
+		if s.State == api.AppRunning && (s.Pacing == "paced" || s.Pacing == "paused" || s.Pacing == "observed") {
 			alive := map[api.ExecutorID]bool{}
 			for _, x := range m.directives[a.id].Executors {
 				alive[x.ID] = !lost[x.Node]
+			}
+			for _, x := range m.app(a.id).Executors {
+				if a.r.Launch.Attach != nil && (x.Node == "" || x.Unpaced != "") {
+					alive[x.ID] = false // It runs free.
+				}
 			}
 			for stage, bindings := range a.stages {
 				for _, b := range bindings {
@@ -521,13 +551,15 @@ func TestAnythingMayHappen(t *testing.T) {
 		cfg.Queue.Late = rapid.SampledFrom(assign.Lates()).Draw(t, "late")
 		cfg.Queue.Order = rapid.SampledFrom(assign.Orders()).Draw(t, "order")
 		w := newWorldOf(t, cfg, "a", "b", "c")
+		w.hosts["d"] = []string{"host-d"}
+		w.hello("d")
 		w.put(chain("chain"))
 		w.put(diamond("diamond"))
-		m := &machine{world: w, nodes: []string{"a", "b", "c"}, all: map[api.AppID]bool{}}
+		m := &machine{world: w, nodes: []string{"a", "b", "c", "d"}, all: map[api.AppID]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"look":     func(*rapid.T) { m.look(&m.viewer) },
 			"register": m.Register, "register again": m.RegisterAgain, "stages ready": m.StagesReady, "stage bound": m.StageBound,
-			"stage done": m.StageDone, "executor": m.Executor, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
+			"stage done": m.StageDone, "executor": m.Executor, "attached": m.Attached, "moves": m.Moves, "unpaced or end": m.UnpacedOrEnd, "status": m.Status, "drain": m.Drain, "time": m.Time,
 			"user": m.UserChanges, "kill": m.Kill, "memory": m.Memory, "configure": m.Configure, "replay": m.Replay, "hello": m.Hello, "restart": m.Restart, "cut": m.Cut, "": m.check,
 		})
 	})

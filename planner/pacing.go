@@ -13,11 +13,12 @@ import (
 // apps is the part of an engine that sees to applications.
 type apps struct {
 	*core
-	levers  *levers
-	nodes   *nodes
-	starter *starter
-	course  *course
-	tails   handover.Decider
+	levers   *levers
+	nodes    *nodes
+	starter  *starter
+	attached *attached
+	course   *course
+	tails    handover.Decider
 }
 
 // plan gives the stages that have become ready their deadlines, in order of id.

@@ -98,7 +98,11 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	d, err := admission.Decide(r.outlook, r.places, q)
 	capped(by, &d)
 	var a *ledger.App
-	if err == nil {
+	switch {
+	case err != nil:
+	case q.Launch.Attach != nil:
+		a, err = r.attached.enter(by, d)
+	default:
 		a, err = r.starter.enter(by, d, q)
 	}
 	if err != nil {

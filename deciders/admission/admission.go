@@ -143,7 +143,7 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 		d.ID = newID(v, r, d.Serial)
 	}
 	d.Tenant.Launch.OffHeap = r.Launch.OffHeap // As its driver was told; one that was told nothing knows none.
-	if r.Launch.OffHeap == 0 && !r.Launch.OffHeapFixed {
+	if r.Launch.OffHeap == 0 && !d.Tenant.Launch.OffHeapFixed {
 		d.Tenant.Launch.OffHeap = placement.OffHeap(&d.Tenant.Launch, v.Nodes())
 	}
 	d.Promise.Reclaimed, d.Promise.Mode = true, ledger.Unpaced
@@ -159,7 +159,8 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 }
 
 // Decide decides what a new application is: its mode, the size of its executors, and what it
-// would get if nothing else ran. Its errors have kinds (placement.Policy.Seats).
+// would get if nothing else ran. Its errors have kinds (placement.Policy.Seats). Where another cluster manager starts
+// its executors, their size is that one's, and it waits for nothing here.
 func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) (Admission, error) {
 	v := o.View
 	if err := api.CheckSpark(r.Launch.SparkVersion); err != nil {
@@ -204,6 +205,12 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 		if r.Shared {
 			d.Promise = share(v, r.User, d.Promise, &d.Profile.Body)
 		}
+	}
+	if launch.Attach != nil {
+		d.Tenant.Launch.Cores, d.Tenant.Launch.OffHeapFixed = max(1, launch.Cores), true
+		d.Serial = v.Serial() + 1
+		d.ID = newID(v, r, d.Serial)
+		return d, nil
 	}
 	whole, err := place.Seats(o, d.App(), placement.Whole)
 	if err != nil {

@@ -46,7 +46,7 @@ func (o *Outlook) Promised(a *ledger.App, nodes []string) []Promise {
 		return cmp.Compare(x.ID, y.ID)
 	}) {
 		x := Promise{App: b.ID, Taken: dag.Taken{Cores: offered[b], Until: forever}}
-		if !b.Tenant.Launch.Mode.Unmanaged() {
+		if !b.Unmanaged() {
 			need, soonest := o.needs(b)
 			if need <= 0 || b.Tenant.Cores <= 0 {
 				continue
@@ -112,7 +112,7 @@ func (p Policy) available(t *ledger.Allocation, n *ledger.Node) units.Cores {
 	switch {
 	case n == nil:
 		return 0
-	case b.Tenant.Launch.Mode.Unmanaged():
+	case b.Unmanaged():
 		cores := min(units.Cores(n.StageSlots(b.Tenant.Launch, len(t.Executors))),
 			units.Cores(p.rules().Later.LeftAlone)*n.Offered)
 		if most := b.Tenant.Cap; most > 0 {
@@ -120,7 +120,7 @@ func (p Policy) available(t *ledger.Allocation, n *ledger.Node) units.Cores {
 		}
 		return cores
 	}
-	return n.Offered
+	return t.Cores(n.Offered)
 }
 
 // taken are promises as a forecast takes them.

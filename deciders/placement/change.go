@@ -161,6 +161,9 @@ func vacates(v ledger.View, a *ledger.App) bool {
 
 // Extent is what the nodes offer that a has executors on which stay.
 func Extent(v ledger.View, a *ledger.App) (cores units.Cores, slots int) {
+	if a.Tenant.Launch.Attach != nil {
+		return extentAttached(v, a)
+	}
 	count := make(map[string]int)
 	for _, x := range a.Alive() {
 		if n := v.Node(x.Node); n != nil && !x.Leaving {

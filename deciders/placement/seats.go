@@ -222,6 +222,8 @@ func noNode(v ledger.View) error {
 	switch {
 	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Allegiance.Foreign }):
 		return api.Errorf(api.KindTransient, "the nodes run executors of another planner: see `pacer nodes`")
+	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Attaches() && !n.Draining }):
+		return api.Errorf(api.KindTransient, "no node starts executors: those that are here find other managers' alone")
 	case slices.ContainsFunc(nodes, (*ledger.Node).Here):
 		return api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")
 	}

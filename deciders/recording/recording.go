@@ -110,7 +110,7 @@ func heldBack(v ledger.View, a *ledger.App, s *ledger.Stage) bool {
 	ticks := s.Samples.All()
 	return s.QuotaChanges() > 0 || len(ticks) == 0 || slices.ContainsFunc(ticks, func(t api.AppSample) bool {
 		x := a.Executor(t.Executor)
-		return t.Grant >= 0 && (x == nil || v.Node(x.Node) == nil || t.Grant < v.Node(x.Node).Offered)
+		return t.Grant >= 0 && (x == nil || v.Node(x.Node) == nil || t.Grant < a.Tenant.MostOf(x, v.Offered(x.Node)))
 	})
 }
 

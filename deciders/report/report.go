@@ -84,8 +84,13 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 		d.Notices = append(d.Notices, a.Outcome.Reason)
 	}
 	for _, x := range a.Tenant.Executors {
-		d.Executors = append(d.Executors, api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered,
-			Exit: x.Exit, Memory: x.Memory})
+		told := api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit,
+			Memory: x.Memory}
+		if at := x.Attached; at != nil {
+			told.Host, told.Container, told.Cores, told.Ceiling = at.Host, at.Container, at.Cores, at.Ceiling
+			told.Unguarded, told.Unpaced = at.Unguarded, at.Unpaced
+		}
+		d.Executors = append(d.Executors, told)
 	}
 	for _, s := range a.Order {
 		d.Stages = append(d.Stages, stage(v.Now(), a, s))
@@ -169,6 +174,6 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 		setBy = "operator"
 	}
 	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state,
-		Offered: n.Offered, Total: n.Total, Memory: n.Memory,
+		Offered: n.Offered, Total: n.Total, Memory: n.Memory, Attach: n.Attaches(),
 		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
 }

@@ -40,10 +40,11 @@ func (p Policy) State(v ledger.View) (fraction float64, runs int, known bool, re
 	return fraction, runs, known && !p.open(), reserved
 }
 
-// unforeseen reports whether a has a deadline, and runs so that nobody knows whether that can be kept.
+// unforeseen reports whether a has a deadline, and runs so that nobody knows whether that can be kept. What executors
+// that another cluster manager starts may use that one has promised.
 func unforeseen(a *ledger.App) bool {
 	return a.Promise.Deadline > 0 && a.Profile == nil && a.Promise.Mode == ledger.Recording &&
-		!a.Tenant.Launch.Mode.Unmanaged()
+		!a.Unmanaged() && a.Tenant.Launch.Attach == nil
 }
 
 // waits reports whether a, which runs, is to have a reservation when it can.

@@ -130,13 +130,14 @@ func targets(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, aim ledger.Aim
 	var all []ledger.Target
 	for _, b := range s.Ready.Bindings {
 		x := a.Executor(b.Executor)
-		if x == nil || x.Gone || b.Tasks <= 0 || !(b.Weight > 0) {
+		if x == nil || x.Gone || x.Free() || b.Tasks <= 0 || !(b.Weight > 0) {
 			continue
 		}
 		share := b.Weight / weight
-		cores := min(dag.InitCores(estimated*units.Cores(share), o.Equations.Quantum, 1), o.View.Offered(x.Node))
+		most := a.Tenant.MostOf(x, o.View.Offered(x.Node))
+		cores := min(dag.InitCores(estimated*units.Cores(share), o.Equations.Quantum, 1), most)
 		if aim.Last && left < dag.Steerable && o.Equations.Aim > 0 {
-			cores = o.View.Offered(x.Node)
+			cores = most
 		}
 		all = append(all, ledger.Target{Node: x.Node, StageTarget: api.StageTarget{Executor: x.ID, Weight: b.Weight,
 			Tasks: b.Tasks,

@@ -1,0 +1,24 @@
+package ledger
+
+import "github.com/sparkpacer/pacer/units"
+
+// Attached is what is known of an executor that another cluster manager has started. It is not changed: of what is new
+// another one is made.
+type Attached struct {
+	// Host is where it runs, Container its container or pod, "" where that is not known.
+	Host      string `json:"host"`
+	Container string `json:"container,omitempty"`
+	// Cores are its task slots, Memory what it takes, as Spark tells them.
+	Cores  int         `json:"cores"`
+	Memory units.Bytes `json:"memory_bytes,omitempty"`
+	// Ceiling, Unguarded and Unpaced are what its node said last (api.ExecutorStatus).
+	Ceiling   units.Cores `json:"ceiling_cores,omitempty"`
+	Unguarded bool        `json:"unguarded,omitempty"`
+	Unpaced   string      `json:"unpaced,omitempty"`
+}
+
+// Attachment is how an application stands whose executors another cluster manager starts.
+type Attachment struct {
+	// Observed says why nothing is held back, "" where it is.
+	Observed string `json:"observed,omitempty"`
+}

@@ -1,0 +1,170 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// attached is the part of an engine that sees to applications whose executors another cluster manager starts and
+// ends: their drivers tell of these, nodes find them, and nobody here places, starts, stops or replaces one.
+type attached struct {
+	*core
+	levers  *levers
+	nodes   *nodes
+	starter *starter
+}
+
+// mostFree is the part of an application's cores that may run free: beyond it holding back the others says little of
+// when a stage ends.
+const mostFree = 0.1
+
+// enter takes an application in: it does not wait, for its cluster manager has a queue of its own.
+func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, error) {
+	if err := admission.Bounded(t.view, by, d.Tenant, 0, false); err != nil {
+		return nil, err
+	}
+	s := placement.Attached(t.view, &d.Tenant, placement.MostAttached(t.view, &d.Tenant))
+	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = s.Cores, s.Slots, s.PerNode
+	d.Promise.Judgement = t.verdicts.Judge(t.outlook, d.App(), s, t.now)
+	must := d.Promise.Deadline > 0 && (d.Promise.Required || t.line.Late == assign.Refuse)
+	if must && d.Promise.Verdict == api.VerdictInfeasible {
+		t.starter.refuse(d)
+		return nil, api.Errorf(api.KindInfeasible, "%s", d.Promise.Reason)
+	}
+	if !t.levers.apply(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
+		Matched: d.Profile != nil}) {
+		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
+	}
+	return t.view.App(d.ID), nil
+}
+
+// up takes in an executor that a's driver has.
+func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
+	if number := ledger.Number(x.ID); number == 0 || number > api.MostExecutorID {
+		return
+	}
+	if known := a.Executor(x.ID); known != nil && !known.MayRun() && !known.Unknown() {
+		return // Its driver has not heard yet that its process has exited.
+	}
+	t.attach(a, x.ID, ledger.Attached{Host: api.Clip(x.Host, api.MostName), Container: x.Container,
+		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory})
+	t.follow(a)
+}
+
+// attach records where an executor of a is.
+func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) {
+	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.nodeOf(is.Host), Attached: is})
+}
+
+// gone takes in that a's driver has lost an executor.
+func (t *attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
+	if x != nil && !x.Gone {
+		t.nodes.gone(a, x, reason)
+		t.follow(a)
+	}
+}
+
+// nodeOf is the node that attaches to executors on a host, "" where there is none.
+func (t *attached) nodeOf(host string) (name string) {
+	for _, n := range t.view.Nodes() {
+		if n.Attaches() && n.Presence != ledger.Left && (name == "" || n.Here() && !t.view.Node(name).Here()) &&
+			slices.ContainsFunc(n.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+			name = n.Node
+		}
+	}
+	return name
+}
+
+// heard takes in what a node has said that attaches: executors that ran free there are its own from now on.
+func (t *attached) heard(node string) {
+	n := t.view.Node(node)
+	if n == nil || !n.Attaches() {
+		return
+	}
+	for a := range t.view.Running() {
+		if a.Tenant.Launch.Attach == nil {
+			continue
+		}
+		for _, x := range a.Alive() {
+			if x.Node == "" && t.nodeOf(x.Attached.Host) == node {
+				t.attach(a, x.ID, *x.Attached)
+			}
+		}
+		t.follow(a)
+	}
+}
+
+// follow has what is thought of a follow the executors that it has now.
+func (t *attached) follow(a *ledger.App) {
+	if !a.Running() {
+		return
+	}
+	t.nodes.resize(a)
+	if why := observed(a, t.view); why != a.Attachment.Observed && a.Promise.Mode != ledger.Off {
+		t.record(ledger.AttachedObserved{App: a.ID, Why: why})
+		if why == "" {
+			why = "its executors can be held back again"
+		}
+		t.say(a.ID, why)
+	}
+	if !a.Paced() {
+		return
+	}
+	for _, s := range a.Opened() {
+		if s.Planned && stale(a, s) {
+			t.levers.apply(schedule.Bound(t.outlook, a, s))
+		}
+	}
+}
+
+// stale reports whether s has targets for executors that run free or are elsewhere now, or lacks some.
+func stale(a *ledger.App, s *ledger.Stage) bool {
+	held := 0
+	for _, b := range s.Ready.Bindings {
+		x := a.Executor(b.Executor)
+		if x == nil || x.Gone || x.Free() || b.Tasks <= 0 || !(b.Weight > 0) {
+			continue
+		}
+		held++
+		if t, has := s.TargetOf(x.ID); !has || t.Node != x.Node {
+			return true
+		}
+	}
+	return held != len(s.Targets)
+}
+
+// observed says why nothing of a is held back, "" where it is: more than mostFree of its cores are those of executors
+// that run free.
+func observed(a *ledger.App, v ledger.View) string {
+	var all, free units.Cores
+	var first *ledger.Executor
+	for _, x := range a.Alive() {
+		most := a.Tenant.MostOf(x, v.Offered(x.Node))
+		all += most
+		if x.Free() {
+			free += most
+			if first == nil {
+				first = x
+			}
+		}
+	}
+	if first == nil || free <= mostFree*all {
+		return ""
+	}
+	why := first.Attached.Unpaced
+	if first.Node == "" {
+		why = fmt.Sprintf("no node controller attaches on host %s", cmp.Or(first.Attached.Host, "of no name"))
+	}
+	return fmt.Sprintf("nothing is held back, for %.1f of its %.1f cores cannot be: executor %s: %s", float64(free),
+		float64(all), first.ID, why)
+}

@@ -1,0 +1,225 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// attachedWorld has two nodes that attach, on hosts of two names each, and one that starts executors.
+func attachedWorld(t tb) *world {
+	w := newWorld(t, "own")
+	w.hosts["a"], w.hosts["b"] = []string{"host-a", "10.0.0.1"}, []string{"host-b", "10.0.0.2"}
+	w.hello("a")
+	w.hello("b")
+	w.put(chain("chain"))
+	return w
+}
+
+func attachedTo(name string, deadline units.Seconds) api.RegisterRequest {
+	r := registration(name, deadline)
+	r.Launch.Cores, r.Launch.Attach = 2, &api.Attach{Manager: api.ManagerYARN, App: "application_1_0001", Most: 4}
+	return r
+}
+
+// upOn is what an attached driver says of an executor that has come.
+func upOn(id api.ExecutorID, host string) api.Event {
+	return api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: id, Host: host, Cores: 2, Memory: units.GiB, Container: "container_" + string(id)}}
+}
+
+func goneFrom(id api.ExecutorID) api.Event {
+	return api.Event{Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: id, Reason: "preempted"}}
+}
+
+// onNodes are the executors of an application in the Plans, by node.
+func (w *world) onNodes(id api.AppID) map[string][]api.ExecutorID {
+	found := map[string][]api.ExecutorID{}
+	for n, p := range w.plans {
+		for _, a := range p.Apps {
+			if a.ID == id {
+				found[n] = a.Executors
+			}
+		}
+	}
+	return found
+}
+
+func TestAnAttachedApplicationIsPacedOnWhatComes(t *testing.T) {
+	w := attachedWorld(t)
+	r := attachedTo("chain", 100)
+	reply := w.register(r)
+	if reply.Error != nil || reply.Executors != 0 || len(reply.Directive.Executors) != 0 || reply.Verdict != api.VerdictFeasible {
+		t.Fatalf("registered: %+v", reply)
+	}
+	id := reply.AppID
+	d := w.tell(id, r.Submission, upOn("3", "HOST-A"), upOn("1", "10.0.0.2"), upOn("4", "host-a")).Directive
+	want := []api.DirectiveExecutor{{ID: "1", Node: "b", Cores: 2, PerStage: api.MostExecutorID},
+		{ID: "3", Node: "a", Cores: 2, PerStage: api.MostExecutorID}, {ID: "4", Node: "a", Cores: 2, PerStage: api.MostExecutorID}}
+	if diff := cmp.Diff(want, d.Executors); diff != "" {
+		t.Fatalf("executors of the directive: %s", diff)
+	}
+	if diff := cmp.Diff(map[string][]api.ExecutorID{"a": {"3", "4"}, "b": {"1"}}, w.onNodes(id)); diff != "" {
+		t.Fatalf("plans: %s", diff)
+	}
+	if launch := w.plans["a"].Apps[0].Launch; launch == nil || launch.Attach == nil || launch.Attach.App != "application_1_0001" {
+		t.Fatalf("launch: %+v", launch)
+	}
+	w.to(10)
+	w.tell(id, r.Submission, ready(10, 0, "read", 1000, "1", "3", "4"))
+	if got := w.targets(id); len(got) != 3 {
+		t.Fatalf("targets: %v", got)
+	}
+	for key, target := range w.targets(id) {
+		if !(target.InitCores > 0 && target.InitCores <= 2) {
+			t.Fatalf("%s begins with %v of 2 cores", key, target.InitCores)
+		}
+	}
+	for _, a := range w.plans["a"].Apps {
+		if b := w.plans["b"].Apps[0]; !near(float64(a.Least), 2*float64(b.Least), 1e-9) || b.Least <= 0 {
+			t.Fatalf("least cores by node: %v and %v", a.Least, b.Least)
+		}
+	}
+
+	before := w.app(id)
+	w.tell(id, r.Submission, goneFrom("3"))
+	w.live(30*time.Second, id)
+	if diff := cmp.Diff(map[string][]api.ExecutorID{"a": {"4"}, "b": {"1"}}, w.onNodes(id)); diff != "" {
+		t.Fatalf("an executor is replaced: %s", diff)
+	}
+	if got := w.targets(id); len(got) != 2 {
+		t.Fatalf("targets: %v", got)
+	}
+	if x := before.Executors[2]; x.Host != "HOST-A" || x.Container != "container_3" || x.Cores != 2 || x.State != api.ExecutorStarting {
+		t.Fatalf("executor: %+v", x)
+	}
+	w.tell(id, r.Submission, end(130))
+	if got := w.onNodes(id); len(got) != 0 {
+		t.Fatalf("after the end: %v", got)
+	}
+}
+
+func TestAnExecutorRunsFreeWhereNoNodeAttaches(t *testing.T) {
+	w := attachedWorld(t)
+	r := attachedTo("chain", 100)
+	id := w.register(r).AppID
+	d := w.tell(id, r.Submission, upOn("1", "host-a"), upOn("2", "host-c")).Directive
+	if x := d.Executors[1]; x.Node != "host-c" || x.Cores != 2 {
+		t.Fatalf("a free executor: %+v", x)
+	}
+	if a := w.app(id); a.Pacing != "observed" || !slices.ContainsFunc(a.Notices, func(n string) bool {
+		return strings.Contains(n, "executor 2: no node controller attaches on host host-c")
+	}) {
+		t.Fatalf("%s: %v", a.Pacing, a.Notices)
+	}
+	if launch := w.plans["a"].Apps[0].Launch; launch == nil || launch.Mode != api.ModeObserve {
+		t.Fatalf("launch: %+v", launch)
+	}
+	w.to(10)
+	w.tell(id, r.Submission, ready(10, 0, "read", 1000, "1", "2"))
+	if got := w.targets(id); len(got) != 1 {
+		t.Fatalf("targets: %v", got)
+	}
+
+	// A controller that comes late has it at once.
+	w.hosts["c"] = []string{"host-c"}
+	w.hello("c")
+	if got := w.targets(id); len(got) != 2 || w.app(id).Pacing != "paced" {
+		t.Fatalf("%s, targets: %v", w.app(id).Pacing, got)
+	}
+	if launch := w.plans["c"].Apps[0].Launch; launch == nil || launch.Mode.Unmanaged() {
+		t.Fatalf("launch: %+v", launch)
+	}
+
+	// One whose quota cannot be written runs free, too.
+	s := w.status("c")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "2", State: api.ExecutorRunning, Unpaced: "it runs in gVisor"}}
+	w.step(planner.Status{Status: &s})
+	a := w.app(id)
+	if got := w.targets(id); len(got) != 1 || a.Pacing != "observed" || !strings.Contains(a.Notices[len(a.Notices)-1], "executor 2: it runs in gVisor") {
+		t.Fatalf("%s %v, targets: %v", a.Pacing, a.Notices, got)
+	}
+	// A tenth may run free.
+	var more []api.Event
+	for _, x := range []api.ExecutorID{"3", "4", "5", "6", "7", "8", "9", "10", "11"} {
+		more = append(more, upOn(x, "10.0.0.1"))
+	}
+	w.tell(id, r.Submission, more...)
+	s = w.status("a")
+	s.Offered, s.Total = 40, 40
+	w.step(planner.Status{Status: &s})
+	if a := w.app(id); a.Pacing != "paced" {
+		t.Fatalf("%s: %v", a.Pacing, a.Notices)
+	}
+}
+
+func TestANodeThatAttachesHasNoExecutorsOfOthers(t *testing.T) {
+	w := attachedWorld(t)
+	reply := w.mustRegister(registration("new", 0))
+	for _, x := range reply.Directive.Executors {
+		if x.Node != "own" {
+			t.Fatalf("an executor on %s", x.Node)
+		}
+	}
+	// Attached executors take nothing of a node's memory, and nodes start none of them.
+	r := attachedTo("chain", 100)
+	r.Launch.Heap = 100 * units.GiB
+	id := w.register(r).AppID
+	w.tell(id, r.Submission, upOn("1", "host-a"))
+	if n := w.e.View().Node("a"); w.e.View().Claimed(n) != 0 {
+		t.Fatalf("%v of node a are claimed", w.e.View().Claimed(n))
+	}
+	alone := newWorld(t)
+	alone.hosts["a"] = []string{"host-a"}
+	alone.hello("a")
+	if reply := alone.register(registration("new", 0)); api.KindOf(reply.Error) != api.KindTransient {
+		t.Fatalf("registered: %+v", reply)
+	}
+}
+
+func TestARestartKeepsAttachedExecutors(t *testing.T) {
+	w := attachedWorld(t)
+	r := attachedTo("chain", 100)
+	id := w.register(r).AppID
+	w.tell(id, r.Submission, upOn("1", "host-a"), upOn("2", "host-c"), upOn("3", "host-b"))
+	w.to(10)
+	w.tell(id, r.Submission, ready(10, 0, "read", 1000, "1", "2", "3"))
+	was, directive := w.app(id), w.directives[id]
+	w.restart()
+	for _, n := range []string{"a", "b", "own"} {
+		w.hello(n)
+	}
+	reply := w.register(r)
+	if reply.AppID != id || reply.Recall || !cmp.Equal(reply.Directive, directive) {
+		t.Fatalf("registered again: %+v", reply)
+	}
+	if diff := cmp.Diff(was, w.app(id), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(api.StageMatch{}, "Sure")); diff != "" {
+		t.Fatalf("after the restart: %s", diff)
+	}
+
+	// One that has lost its state has them from their nodes and their driver.
+	lost := newWorldOf(t, func() planner.Config { cfg := planner.Default(); cfg.Identity = "planner-1"; return cfg }(), "own")
+	lost.hosts = w.hosts
+	lost.pass(10 * time.Second)
+	s := lost.status("a")
+	s.Executors = []api.ExecutorStatus{{App: id, ID: "1", State: api.ExecutorRunning}}
+	s.Orphans = []api.Orphan{{App: id, Owner: api.OwnerOf(r.Submission)}}
+	lost.helloAs(s)
+	again := r
+	again.AppID, again.Executors = id, 3
+	if reply = lost.register(again); reply.Error != nil || reply.AppID != id || !reply.Recall {
+		t.Fatalf("registered with another planner: %+v", reply)
+	}
+	lost.tell(id, r.Submission, upOn("1", "host-a"), upOn("2", "host-c"), upOn("3", "host-b"))
+	lost.hello("b")
+	if diff := cmp.Diff(map[string][]api.ExecutorID{"a": {"1"}, "b": {"3"}}, lost.onNodes(id)); diff != "" {
+		t.Fatalf("plans: %s", diff)
+	}
+}

@@ -33,6 +33,7 @@ export CACHE PYSPARK VENV GO E2E
 
 # Their executors run in cgroups: set-up asks for root before it installs anything.
 demo test test-all e2e torture soak: export AS_ROOT := 1
+test test-all e2e: export YARN := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 

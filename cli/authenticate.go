@@ -25,6 +25,8 @@ const (
 // of each job, and those go into the log (docs/spark.md, S59).
 func (l *launch) authenticate() (env []string) {
 	switch on := l.given(confAuthenticate, ""); {
+	case l.attaches(): // YARN makes the secret, and external shuffle services are to agree.
+		return l.Environ
 	case on == "":
 		l.settings[confAuthenticate] = "true"
 	case !strings.EqualFold(on, "true"):

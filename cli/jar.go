@@ -89,7 +89,7 @@ func installJar(home string) (string, error) {
 }
 
 // jar returns what has to be added to --jars: nothing when the distribution holds the
-// jar already.
+// jar already, and executors are started with its jars.
 func (l *launch) jar() (string, error) {
 	if l.sp.home == "" {
 		return l.jarPath()
@@ -105,6 +105,9 @@ func (l *launch) jar() (string, error) {
 	if !bytes.Equal(installed, pacerspark.Jar) {
 		// Spark's own class path goes first, so the other version would win.
 		return "", command.Usagef("%s is of another version of Pacer: run pacer jar install %s", path, l.sp.home)
+	}
+	if l.attaches() {
+		return l.jarPath()
 	}
 	return "", nil
 }

@@ -44,6 +44,12 @@ The same without this wrapper:
   spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
       --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
 
+Where YARN starts the executors, on nodes with nodecontroller --attach:
+  pacer submit --master yarn [--pacer-...] APP, or without this wrapper
+  spark-submit --master yarn --jars $(pacer jar) \
+      --conf spark.plugins=org.apache.spark.pacer.PacerPlugin \
+      --conf spark.pacer.planner=HOST:PORT --conf spark.pacer.deadline=90s APP
+
 A run with a deadline ends with one line about it on standard error, as does one of which
 something was asked and that made no application of Pacer's. When pacer submit is killed,
 kill -9 too, its spark-submit gets SIGTERM. With --detach a pacer submit in the background
@@ -51,7 +57,8 @@ runs it, in a session of its own and without standard input: the deadline is unt
 exit, and its exit code is in pacer apps.
 
 Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers
-(where a NATS server does, it waits 10 s for one that takes over),
+(where a NATS server does, it waits 10 s for one that takes over; with --master yarn and without
+--pacer-require-feasible it runs without Pacer then),
 76 refused as infeasible, 77 no credentials, 127 no spark-submit found.
 spark-submit --help lists its flags.
 `
@@ -123,12 +130,14 @@ func (l *launch) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	conn, done, err := l.planner(ctx)
+	conn, done, err := l.askedPlanner(ctx)
 	if err != nil {
 		return err
 	}
-	elapsed := l.deadlineClock(l.settings[confSubmitted])
-	nice := l.yields(ctx, conn, elapsed())
+	elapsed, nice := l.deadlineClock(l.settings[confSubmitted]), 0
+	if conn != nil {
+		nice = l.yields(ctx, conn, elapsed())
+	}
 	done()
 	for _, flag := range l.line.stray {
 		fmt.Fprintf(l.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
@@ -314,16 +323,25 @@ func (l *launch) configuration() (config.Config, error) {
 		master, given = l.files["spark.master"], false
 	}
 	address, ours := plannerOf(master)
-	if given && master != "" && !ours {
-		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out)", master,
-			masterPrefix)
+	if given && master != "" && !ours && !l.attaches() {
+		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out) or %s",
+			master, masterPrefix, api.ManagerYARN)
+	}
+	said := "--master " + master
+	if l.attaches() {
+		address, given = l.line.conf[confPlanner], true
+		said = "--conf " + confPlanner + "=" + address
+		if address == "" {
+			address, given = l.files[confPlanner], false
+		}
+		ours = address != ""
 	}
 	if ours {
 		cfg.Client.Planner = address
 	}
 	if own := l.line.own["--pacer-planner"]; own != "" {
 		if given && ours && own != address {
-			return config.Config{}, command.Usagef("--pacer-planner %s and --master %s differ", own, master)
+			return config.Config{}, command.Usagef("--pacer-planner %s and %s differ", own, said)
 		}
 		cfg.Client.Planner = own
 	}
@@ -359,8 +377,11 @@ func (l *launch) arguments() ([]string, error) {
 	if l.line.last["--master"] == "" && l.line.conf["spark.master"] == "" {
 		front = append(front, "--master", masterPrefix+bus.HostPort(l.config.Client.Planner))
 	}
-	if bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) &&
-		l.getenv("SPARK_LOCAL_IP") == "" {
+	switch {
+	case l.attaches(): // The cluster's own settings say where executors reach the driver.
+		l.settings[confPlanner] = bus.HostPort(l.config.Client.Planner)
+	case bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) &&
+		l.getenv("SPARK_LOCAL_IP") == "":
 		l.settings[confDriverHost], l.settings[confDriverBind] = "127.0.0.1", "127.0.0.1"
 	}
 	own, err := l.config.Client.Credential()
@@ -399,7 +420,11 @@ func (l *launch) arguments() ([]string, error) {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
 		options["--jars"] = joinJars(l.given("spark.jars", "--jars"), jar)
 	}
-	return append(front, l.line.with(options)...), nil
+	args := append(front, l.line.with(options)...)
+	if l.attaches() {
+		args = l.withPlugin(args)
+	}
+	return args, nil
 }
 
 func joinJars(users, jar string) string {

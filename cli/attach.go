@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// Settings by which a driver below another cluster manager talks to Pacer's planner.
+const (
+	confPlanner = "spark.pacer.planner"
+	confPlugins = "spark.plugins"
+	pacerPlugin = "org.apache.spark.pacer.PacerPlugin"
+)
+
+// attaches reports whether another cluster manager starts the executors. Only the command line says
+// so: a master in a file is that of submissions without Pacer.
+func (l *launch) attaches() bool {
+	return cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]) == api.ManagerYARN
+}
+
+// withPlugin adds Pacer's plugin to those of the user: directly before the application, where a
+// setting wins.
+func (l *launch) withPlugin(args []string) []string {
+	plugins := l.given(confPlugins, "")
+	if slices.Contains(strings.FieldsFunc(plugins, func(r rune) bool { return r == ',' || r == ' ' }), pacerPlugin) {
+		return args
+	}
+	app := len(args) - (len(l.line.args) - l.line.app)
+	return slices.Insert(args, app, "--conf", confPlugins+"="+joinJars(plugins, pacerPlugin))
+}
+
+// askedPlanner is planner. Where none answers, an application that attaches runs as its cluster
+// manager runs any other, unless it was to be refused then: nil with a line about that.
+func (l *launch) askedPlanner(ctx context.Context) (client, func(), error) {
+	conn, done, err := l.planner(ctx)
+	required := strings.EqualFold(l.setting(confRequire), "true")
+	if err == nil || required || !l.attaches() || api.KindOf(err) != api.KindTransient {
+		return conn, done, err
+	}
+	fmt.Fprintf(l.Stderr, "pacer: %v; %s runs it without Pacer\n", err, api.ManagerYARN)
+	return nil, func() {}, nil
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# A YARN for tests and figures: one ResourceManager and two NodeManagers, processes on loopback, from
+# Hadoop's own classes. No Hadoop is installed.
+#   yarn.sh fetch      fetch into the cache what the wheel of pyspark lacks of them (67 MB), by curl
+#   yarn.sh start DIR  start it with all its files in DIR, and return when both NodeManagers have registered
+#   yarn.sh stop DIR   stop it, containers included
+#   yarn.sh run DIR    start it, say "ready", and stop it on SIGTERM
+# DIR/conf is the HADOOP_CONF_DIR of who submits, DIR/nm1 and DIR/nm2 have what the NodeManagers
+# write, DIR/*.pid are the processes; start again starts those that were killed. A file DIR/site.xml,
+# where it is, has further properties of the NodeManagers, and DIR/classes further classes.
+# The daemons are of Hadoop 3.5.0, as is the wheel of pyspark 4.3.0; clients may be older.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
+KEPT=$CACHE/yarn-3.5.0
+WHEEL=$CACHE/venv-pyspark-4.3.0
+CENTRAL=https://repo1.maven.org/maven2
+HADOOP=org.apache.hadoop.yarn.server
+# ResourceManager and NodeManagers: two addresses of loopback are two hosts for YARN and Spark.
+RM=127.0.0.1
+declare -A HOST=([nm1]=127.0.0.1 [nm2]=127.0.0.2)
+
+say() { printf 'yarn: %s\n' "$*"; }
+fail() { printf 'yarn: %s\n' "$*" >&2; exit 1; }
+. scripts/apt.sh
+
+fetch() {
+    local path sum file
+    mkdir -p "$KEPT"
+    while read -r sum path; do
+        file=$KEPT/${path##*/}
+        [[ ! -s $file ]] || continue
+        command -v curl >/dev/null || apt_install curl ca-certificates
+        say "fetching ${path##*/} into $KEPT"
+        curl -fsSL --retry 3 -o "$file.part" "$CENTRAL/$path" || fail "$CENTRAL/$path cannot be had"
+        sha256sum --quiet -c - <<<"$sum  $file.part" || fail "$CENTRAL/$path is not what it was"
+        mv "$file.part" "$file"
+    done <<'JARS'
+06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c org/apache/hadoop/hadoop-client-minicluster/3.5.0/hadoop-client-minicluster-3.5.0.jar
+add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7 org/bouncycastle/bcprov-jdk18on/1.78.1/bcprov-jdk18on-1.78.1.jar
+4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9 org/bouncycastle/bcpkix-jdk18on/1.78.1/bcpkix-jdk18on-1.78.1.jar
+d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f org/bouncycastle/bcutil-jdk18on/1.78.1/bcutil-jdk18on-1.78.1.jar
+JARS
+}
+
+property() { printf '<property><name>%s</name><value>%s</value></property>\n' "$1" "$2"; }
+document() { printf '<?xml version="1.0"?>\n<configuration>\n%s\n</configuration>\n' "$(cat)"; }
+
+# ports prints so many that are free on all of loopback.
+ports() {
+    python3 - "$1" <<'PY'
+import socket, sys
+held = [socket.socket() for _ in range(int(sys.argv[1]))]
+for s in held:
+    s.bind(("", 0))
+print(*(s.getsockname()[1] for s in held))
+PY
+}
+
+# of_all are properties that clients and daemons need, of_node those of a NodeManager.
+of_all() {
+    local scheduler tracker admin web client
+    read -r client scheduler tracker admin web <<<"$(ports 5)"
+    property yarn.resourcemanager.hostname $RM
+    property yarn.resourcemanager.bind-host $RM
+    property yarn.resourcemanager.address $RM:$client
+    property yarn.resourcemanager.scheduler.address $RM:$scheduler
+    property yarn.resourcemanager.resource-tracker.address $RM:$tracker
+    property yarn.resourcemanager.admin.address $RM:$admin
+    property yarn.resourcemanager.webapp.address $RM:$web
+    property yarn.resourcemanager.nodemanagers.heartbeat-interval-ms 200
+    property yarn.scheduler.minimum-allocation-mb 128
+}
+of_node() { # name
+    local at=$DIR/$1 rpc localizer web
+    read -r rpc localizer web <<<"$(ports 3)"
+    property yarn.nodemanager.hostname "${HOST[$1]}"
+    property yarn.nodemanager.bind-host "${HOST[$1]}"
+    property yarn.nodemanager.address "${HOST[$1]}:$rpc"
+    property yarn.nodemanager.localizer.address "${HOST[$1]}:$localizer"
+    property yarn.nodemanager.webapp.address "${HOST[$1]}:$web"
+    property yarn.nodemanager.local-dirs "$at/local"
+    property yarn.nodemanager.log-dirs "$at/logs"
+    property yarn.nodemanager.resource.memory-mb 2048
+    property yarn.nodemanager.resource.cpu-vcores 2
+    property yarn.nodemanager.vmem-check-enabled false
+    property yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage 99.5
+}
+
+configure() {
+    local node shared
+    mkdir -p "$DIR/conf"
+    shared=$(of_all)
+    property fs.defaultFS file:/// | document >"$DIR/conf/core-site.xml"
+    document <<<"$shared" >"$DIR/conf/yarn-site.xml"
+    {
+        property yarn.scheduler.capacity.maximum-am-resource-percent 0.5
+        property yarn.scheduler.capacity.root.queues default
+        property yarn.scheduler.capacity.root.default.capacity 100
+    } | document >"$DIR/conf/capacity-scheduler.xml"
+    cat >"$DIR/conf/log4j2.properties" <<'LOG'
+rootLogger.level = info
+rootLogger.appenderRef.stdout.ref = stdout
+appender.stdout.type = Console
+appender.stdout.name = stdout
+appender.stdout.layout.type = PatternLayout
+appender.stdout.layout.pattern = %d{HH:mm:ss,SSS} %p %c{1}: %m%n%ex
+LOG
+    for node in nm1 nm2; do
+        mkdir -p "$DIR/$node/conf" "$DIR/$node/tmp"
+        cp "$DIR"/conf/*.xml "$DIR"/conf/log4j2.properties "$DIR/$node/conf/"
+        { echo "$shared"; of_node $node; cat "$DIR/site.xml" 2>/dev/null || true; } | document >"$DIR/$node/conf/yarn-site.xml"
+    done
+}
+
+# daemon NAME CONF CLASS starts one, unless it runs.
+daemon() {
+    ! runs "$1" || return 0
+    local jars
+    jars=$(scripts/spark-home.sh "$WHEEL")/jars
+    # The serial collector and the first compiler alone: it is small, and short.
+    (
+        for fd in /proc/self/fd/*; do # The caller's locks and pipes are not its to hold.
+            [[ ${fd##*/} -le 2 ]] || eval "exec ${fd##*/}>&-"
+        done
+        exec setsid java --add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED \
+            -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$DIR" -Dhadoop.tmp.dir="$DIR/tmp" \
+            -cp "$2:$DIR/classes:$KEPT/*:$jars/*" "$HADOOP.$3" >>"$DIR/$1.log" 2>&1 </dev/null
+    ) &
+    echo $! >"$DIR/$1.pid"
+}
+runs() { [[ -s $DIR/$1.pid ]] && grep -qz "$HADOOP" "/proc/$(<"$DIR/$1.pid")/cmdline" 2>/dev/null; }
+
+start() {
+    fetch
+    [[ -e $DIR/conf/yarn-site.xml ]] || configure
+    local node known=0 want
+    [[ ! -e $DIR/rm.log ]] || known=$(registered)
+    want=$known
+    daemon rm "$DIR/conf" resourcemanager.ResourceManager
+    for node in nm1 nm2; do
+        runs $node || want=$((want + 1))
+        daemon $node "$DIR/$node/conf" nodemanager.NodeManager
+    done
+    for _ in $(seq 600); do
+        known=$(registered)
+        [[ $known -lt $want ]] || return 0
+        for node in rm nm1 nm2; do
+            runs $node || fail "$node has ended: $(tail -3 "$DIR/$node.log")"
+        done
+        sleep 0.1
+    done
+    fail "after a minute $((want - known)) NodeManagers have not registered, see $DIR/*.log"
+}
+registered() { grep -c 'NodeManager from node .* registered' "$DIR/rm.log" || true; }
+
+# stop ends NodeManagers first, which end their containers.
+stop() {
+    local name
+    for name in nm1 nm2 rm; do
+        ! runs $name || kill "$(<"$DIR/$name.pid")"
+    done
+    for _ in $(seq 200); do
+        runs nm1 || runs nm2 || runs rm || return 0
+        sleep 0.1
+    done
+    for name in nm1 nm2 rm; do
+        ! runs $name || kill -9 "$(<"$DIR/$name.pid")"
+    done
+}
+
+usage() { echo "usage: yarn.sh fetch | start DIR | stop DIR | run DIR" >&2; exit 64; }
+case ${1:-} in
+fetch) fetch ;;
+start | stop | run)
+    [[ -n ${2:-} ]] || usage
+    mkdir -p "$2"
+    DIR=$(cd "$2" && pwd)
+    ;;&
+start | stop) "$1" ;;
+run)
+    trap 'stop; exit' INT TERM HUP
+    start
+    say ready
+    exec {forever}<> <(:) # Nothing ever comes.
+    while :; do read -r -u "$forever" || true; done
+    ;;
+*) usage ;;
+esac

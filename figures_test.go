@@ -39,7 +39,7 @@ var larger = map[string]size{
 	"infra/cgroup.Hierarchy":    {methods: 32},
 	"cli.launch":                {methods: 53},
 	"cli.shell":                 {methods: 66},
-	"daemon.NodeConfig":         {fields: 43},
+	"daemon.NodeConfig":         {fields: 42},
 	"daemon.PlannerDaemon":      {methods: 33},
 	"dag.Graph":                 {methods: 36},
 	"driver.Bindings":           {methods: 40},

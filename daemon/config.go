@@ -115,6 +115,9 @@ type NodeConfig struct {
 	// Memory is what the executors of all applications may take.
 	Memory units.Bytes
 
+	// Attach has the node find executors that another cluster manager starts, and start none: what says
+	// how executors are started counts for nothing then.
+	Attach bool
 	// Runtime is what executors run in: docker, process, or auto, which is docker
 	// where a daemon answers. Image has the Spark of containers; "" is this
 	// machine's. Mounts are more of this machine for containers to see
@@ -166,15 +169,12 @@ type NodeConfig struct {
 	// recorded (package replay); "" records nothing.
 	History string
 
-	// KeepLogs and KeepLogsApps bound the logs of ended applications.
-	KeepLogs     time.Duration
-	KeepLogsApps int
+	// Keep bounds the logs of ended applications, and by its Bytes the files of all, 0 for no bound.
+	Keep executor.Retention
 	// LogBytes is the most that each of an executor's two logs has on the disk, WorkAppBytes
-	// what all files of an application have on this node, WorkBytes those of all; 0 for no
-	// bound.
+	// what all files of an application have on this node; 0 for no bound.
 	LogBytes     units.Bytes
 	WorkAppBytes units.Bytes
-	WorkBytes    units.Bytes
 
 	// Release is this build's version.
 	Release string
@@ -214,14 +214,13 @@ type Deps struct {
 // DefaultNodeConfig offers this machine to a planner on it: all cores but a tenth
 // (at least 0.1) and 75 % of the memory, or of what this process may have where that is less.
 func DefaultNodeConfig() NodeConfig {
-	keep := executor.DefaultRetention()
 	total := machineCores()
 	return NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Preset: node.PresetPacer, Engine: node.Default(),
-		Guard:    10 * time.Second,
-		KeepLogs: keep.Age, KeepLogsApps: keep.Apps, LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot,
+		Guard: 10 * time.Second,
+		Keep:  executor.DefaultRetention(), LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot,
 		ExecutorUIDs: executor.DefaultUIDs.String(),
 	}
 }
@@ -231,7 +230,7 @@ func DefaultNodeConfig() NodeConfig {
 func (c NodeConfig) Validate() error {
 	faults := []error{validateServer("planner", c.Planner), c.TLS.Validate(), validateHTTP(c.HTTP, c.TLS, c.Plaintext),
 		validateState(c.State), c.validateRuntime()}
-	if c.Jar == "" && c.InstallJar == nil && (c.Deps == nil || c.Deps.Command == nil) {
+	if c.Jar == "" && !c.Attach && c.InstallJar == nil && (c.Deps == nil || c.Deps.Command == nil) {
 		faults = append(faults, errors.New("jar: no path is given and this binary carries none"))
 	}
 	_, err := c.Users(executor.Layout{})

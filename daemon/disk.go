@@ -144,8 +144,7 @@ type disk struct {
 func (d *disk) bound(cfg NodeConfig) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.limits = diskLimits{keep: executor.Retention{Age: cfg.KeepLogs, Apps: cfg.KeepLogsApps, Bytes: cfg.WorkBytes},
-		bounds: diskBounds{cfg.WorkAppBytes, cfg.WorkBytes}, logs: cfg.LogBytes}
+	d.limits = diskLimits{keep: cfg.Keep, bounds: diskBounds{cfg.WorkAppBytes, cfg.Keep.Bytes}, logs: cfg.LogBytes}
 }
 
 func (d *disk) within() diskLimits {

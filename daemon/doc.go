@@ -61,7 +61,8 @@
 // so that quotas are lifted although the node controller and one guard are killed in one moment. A node controller that
 // has lifted its quotas says so and the guard ends. When the pipe closes without that (kill -9, a
 // crash), the guard waits NodeConfig.Guard for a successor, which holds STATE/node.lock.
-// Without one it lifts all quotas below the node's cgroup parent (docs/decisions/011).
+// Without one it lifts all quotas below the node's cgroup parent (docs/decisions/011), and puts back what
+// was found of other managers' executors (docs/decisions/050).
 //
 // A successor's guard replaces its predecessor's (STATE/guard.lock and guard-2.lock have the pids). A guard that
 // ends by itself is started again. SIGTERM ends a guard only when its node controller is dead,
@@ -74,6 +75,7 @@
 //	                           second one out
 //	STATE/planner.shared       says that the planner's state is in a bucket, and in which
 //	STATE/work                 executors' files and logs (package executor)
+//	STATE/attached             what is to be put back of executors that were found
 //	STATE/jar                  the jar that this binary carries
 //	STATE/archive              class-data archives
 //

@@ -34,11 +34,13 @@ type guardRequest struct {
 	PID  int    `json:"pid"`
 	// NodeLock is the file that a node controller locks for its life, GuardLock
 	// the one that a guard does.
-	NodeLock  string        `json:"node_lock"`
-	GuardLock string        `json:"guard_lock"`
-	Root      string        `json:"cgroup_root"`
-	Parent    string        `json:"cgroup_parent"`
-	Wait      time.Duration `json:"wait"`
+	NodeLock  string `json:"node_lock"`
+	GuardLock string `json:"guard_lock"`
+	Root      string `json:"cgroup_root"`
+	Parent    string `json:"cgroup_parent"`
+	// Attached is the directory with what the node controller has found of other managers' executors.
+	Attached string        `json:"attached"`
+	Wait     time.Duration `json:"wait"`
 	// Second says that the other guard is the one that tells of a successor.
 	Second bool `json:"second,omitempty"`
 }
@@ -57,7 +59,7 @@ func newGuards(cfg NodeConfig, parent string, log *slog.Logger) guards {
 		all = append(all, newGuard(cfg, guardRequest{
 			Node: cfg.Name, PID: os.Getpid(), NodeLock: filepath.Join(cfg.State, "node.lock"),
 			GuardLock: filepath.Join(cfg.State, lock),
-			Root:      cfg.CgroupRoot, Parent: parent, Wait: cfg.Guard, Second: i > 0,
+			Root:      cfg.CgroupRoot, Parent: parent, Attached: cfg.attached(), Wait: cfg.Guard, Second: i > 0,
 		}, log))
 	}
 	return all

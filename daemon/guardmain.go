@@ -18,6 +18,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/executor/attached"
 )
 
 // guardPipe is the guard's descriptor beside the standard ones.
@@ -162,8 +163,11 @@ func (r guardRequest) lift(log *slog.Logger) error {
 		log.Info("the node controller died and another has come: the quotas are its own", "successor", holder(r.NodeLock))
 		return nil
 	}
-	lifted, err := cgroup.Lift(r.Root, r.Parent)
-	if err != nil {
+	boot, err := bootID()
+	back, backErr := attached.PutBack(r.Attached, r.Root, boot)
+	lifted, liftErr := cgroup.Lift(r.Root, r.Parent)
+	lifted += back
+	if err = errors.Join(err, backErr, liftErr); err != nil {
 		log.Error("the node controller died and not all quotas could be lifted", "lifted", lifted, "cgroup", r.Parent,
 			"error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return err

@@ -52,6 +52,7 @@ type NodeDaemon struct {
 	groups    *cgroup.Hierarchy
 	guards    guards // None when they are turned off.
 	executors *executors
+	attach    *attachment // Nil on a node that starts executors.
 	disk      *disk
 	docker    *docker.Engine // nil without containers.
 	archives  *archives
@@ -129,6 +130,19 @@ func (n *NodeDaemon) buildExecutors() error {
 	if n.layout.Root == "" {
 		n.layout.Root = filepath.Join(n.cfg.State, "work")
 	}
+	if err := n.findDocker(); err != nil {
+		return err
+	}
+	if err := n.openGroups(); err != nil {
+		return err
+	}
+	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error {
+		return n.executors.kill(ctx, app)
+	}}
+	n.disk.bound(n.cfg)
+	if n.cfg.Attach {
+		return n.buildAttachment()
+	}
 	users, err := n.cfg.Users(n.layout)
 	if err != nil {
 		return err
@@ -137,9 +151,21 @@ func (n *NodeDaemon) buildExecutors() error {
 		n.log.Warn(
 			"executors run as root: leave executor-user out to keep applications apart from this machine and from each other")
 	}
-	if err := n.findDocker(); err != nil {
+	runtime, err := n.runtime()
+	if err != nil {
 		return err
 	}
+	command, err := n.command()
+	if err != nil {
+		return err
+	}
+	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
+		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
+	return n.executors.recover()
+}
+
+// openGroups opens Pacer's own cgroups and has guards watch over their quotas.
+func (n *NodeDaemon) openGroups() (err error) {
 	if n.groups, err = cgroup.Open(n.cfg.CgroupRoot, n.cgroupParent()); err != nil {
 		return err
 	}
@@ -161,21 +187,7 @@ func (n *NodeDaemon) buildExecutors() error {
 		n.guards = newGuards(n.cfg, n.cgroupParent(), n.log)
 		n.undo.add(n.guards.close)
 	}
-	runtime, err := n.runtime()
-	if err != nil {
-		return err
-	}
-	command, err := n.command()
-	if err != nil {
-		return err
-	}
-	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error {
-		return n.executors.kill(ctx, app)
-	}}
-	n.disk.bound(n.cfg)
-	n.executors = &executors{runtime: runtime, groups: n.groups, layout: n.layout, users: users, command: command,
-		log: n.log, metrics: n.metrics, contained: n.docker != nil, held: map[node.Key]*held{}}
-	return n.executors.recover()
+	return nil
 }
 
 // groupLeaves bounds how long the kernel may take to remove the empty parent group.
@@ -248,6 +260,9 @@ const stateKey = "node/state"
 func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	cfg := n.cfg.engine()
 	cfg.Incarnation = rand.Text()
+	if n.cfg.Attach {
+		cfg.Hosts = hostsOf(n.cfg.host())
+	}
 	if n.deps.HostUsed == nil {
 		cfg.Machine = allCores()
 	}
@@ -316,17 +331,21 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 		n.undo.add(h.Close)
 		host = h.Work
 	}
-	read := &pages{layout: n.layout, log: n.log, clock: clock, open: map[node.Key]*openPage{},
-		group: n.executors.group, memories: map[node.Key]*memoryOf{}, contained: n.docker != nil}
-	n.undo.add(read.close)
 	n.store = &nodeStore{db: db}
-	watch := &tickWatch{Runtime: n.executors, clock: clock, host: host, metrics: n.metrics}
+	watch := &tickWatch{clock: clock, host: host, metrics: n.metrics}
 	watch.last = func() units.Instant { return n.loop.LastTick() }
 	ports := node.Ports{
-		Runtime: watch, Quotas: n.executors, Pages: read, Memory: read, Status: n, Store: n.store,
-		Host: watch.hostUsed, Deaf: func() bool {
+		Runtime: watch, Status: n, Store: n.store, Host: watch.hostUsed, Deaf: func() bool {
 			return !n.conn.Connected()
 		}, Clock: clock, Events: observeNode(n.log, n.metrics),
+	}
+	if n.attach != nil {
+		watch.Runtime, ports.Quotas, ports.Pages = n.attach, n.attach, pagesOf{n.attach}
+	} else {
+		read := &pages{layout: n.layout, log: n.log, clock: clock, open: map[node.Key]*openPage{},
+			group: n.executors.group, memories: map[node.Key]*memoryOf{}, contained: n.docker != nil}
+		n.undo.add(read.close)
+		watch.Runtime, ports.Quotas, ports.Pages, ports.Memory = n.executors, n.executors, read, read
 	}
 	if n.history != nil {
 		ports.Calls = n.history.Record
@@ -417,6 +436,9 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 		inOrder(&g, guard.keep)
 	}
 	inOrder(&g, n.disk.run)
+	if n.attach != nil {
+		inOrder(&g, func(ctx context.Context) error { return n.attach.seek(ctx, n.loop.Wake) })
+	}
 	if n.archives != nil {
 		inOrder(&g, n.archives.run)
 	}
@@ -429,6 +451,9 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 // control runs the loop, which lifts all quotas at its end.
 func (n *NodeDaemon) control(ctx context.Context) error {
 	err := n.loop.Run(ctx)
+	if n.attach != nil {
+		err = errors.Join(err, n.attach.letGo())
+	}
 	if err == nil {
 		n.guards.quotasLifted()
 	}

@@ -111,6 +111,10 @@ func (x *executors) sweep() error {
 // Start implements node.Runtime: the group first, without a quota, then the process in it. A
 // quota would make a JVM's start take several times as long (docs/spark.md, S23).
 func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) error {
+	if a := launch.Attach; a != nil {
+		return api.Errorf(api.KindInvalid, "executors of %s are started by %s: a node controller with --attach finds them",
+			key.App, a.Manager)
+	}
 	paths, err := x.layout.Paths(key.App, key.ID)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ const dockerLimit = 5 * time.Second
 // findDocker looks for a Docker daemon if executors are to run in containers.
 // Where they merely may, none is no fault.
 func (n *NodeDaemon) findDocker() error {
-	if n.deps.Runtime != nil || n.cfg.Runtime == RuntimeProcess {
+	if n.deps.Runtime != nil || n.cfg.Attach || n.cfg.Runtime == RuntimeProcess {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dockerLimit)
@@ -97,6 +97,8 @@ func (n *NodeDaemon) runsIn() string {
 	switch {
 	case n.deps.Runtime != nil:
 		return ""
+	case n.cfg.Attach:
+		return ", executors are other managers'"
 	case n.docker == nil:
 		return ", executors are processes"
 	case n.cfg.Image == "":

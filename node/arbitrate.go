@@ -102,6 +102,9 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 		}
 	}
 	most := d.placeReserved()
+	if r.cfg.attaches() {
+		return // Weights are the managers': quotas alone divide.
+	}
 	if d.cfg.Gamma == 1 && !held && d.weigh(limit, most) {
 		return
 	}
@@ -261,7 +264,7 @@ func (x *executor) unheld(now units.Instant, stale time.Duration) units.Cores {
 	if x.ctl != nil && x.ctl.active || !x.known(now, stale) {
 		return 0
 	}
-	return min(units.Cores(x.running())*x.room.taskCores, units.Cores(x.room.slots))
+	return min(units.Cores(x.running())*x.room.taskCores, units.Cores(x.room.slots), x.life.found.most())
 }
 
 // enter has p take part, which can use so many cores.

@@ -37,6 +37,9 @@ type Config struct {
 	Node        string
 	Host        string
 	Incarnation string
+	// Hosts are all names and addresses of the machine of a node that attaches: it finds executors of
+	// other cluster managers and starts none. A node that starts executors has none.
+	Hosts []string `json:",omitempty"`
 	// Release is this build's version.
 	Release string
 	// Boot identifies the machine's boot. Instants of another boot mean
@@ -120,6 +123,9 @@ func Default() Config {
 		Supervisor:    supervisor.Default(),
 	}
 }
+
+// attaches reports whether the node finds executors of other managers.
+func (c *Config) attaches() bool { return len(c.Hosts) > 0 }
 
 // joined returns c with what its parts share made equal.
 func (c Config) joined() Config {

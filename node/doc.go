@@ -6,6 +6,7 @@
 //	Plan       what the planner wants of this node, whole, with an epoch
 //	target     what one stage executor has to reach by when; a Plan holds many
 //	control    a target in force: its anchor, meter, control law and grant
+//	ceiling    the most that another cluster manager lets an executor have
 //	record     what one executor did for one stage, with or without a target
 //	request    rc, the cores that a control law asks for
 //	grant      cc, what the supervisor makes of the requests; before rounding
@@ -60,6 +61,12 @@
 //
 // In modes observe and off (api.Mode) nothing is written for executors. What they use is
 // taken off the capacity; what observed ones would be granted is worked out beside it.
+//
+// # Executors of other managers
+//
+// A node with Config.Hosts starts none: an executor that the Plan lists is sought, is starting until it
+// is found, and is let go when the Plan drops it. Its manager's quota is its ceiling, and no conflict;
+// weights and memory are its manager's. One that cannot be bounded is watched.
 //
 // # What the caller must do
 //

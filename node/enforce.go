@@ -17,7 +17,7 @@ const stopAgain = 10 * time.Second
 // of the last seconds, and weights keep their floor. One that is capped has a quota always.
 // For one that is unmanaged everything is worked out, and nothing is written but its cap.
 func (r *roster) enforce(x *executor, limit units.Cores) {
-	if !x.alive() || !x.life.here || !x.quotaKnown {
+	if !x.alive() || !x.life.here || !x.quotaKnown || x.life.found.Unpaced != "" {
 		return
 	}
 	if x.unmanaged {
@@ -26,6 +26,7 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 	if x.cap.any {
 		limit = units.Unlimited // What others leave may be more in a moment.
 	}
+	limit = min(limit, x.life.found.most())
 	c := x.ctl
 	want, rest := units.Unlimited, units.Cores(0)
 	if c != nil && c.active {

@@ -45,7 +45,7 @@ func New(cfg Config, saved *State) (*Engine, error) {
 	e := &Engine{
 		roster:   roster{cfg: cfg, index: make(map[Key]*executor), weights: weights{by: &cfg.Sharing.Weights}},
 		division: division{sup: sup, cfg: cfg.Supervisor, rules: cfg.Sharing, capacity: newCapacity(cfg)},
-		pool:     pool{memory: cfg.Memory},
+		pool:     newPool(&cfg),
 		reporter: newReporter(&cfg),
 	}
 	if saved != nil {

@@ -36,6 +36,8 @@ const (
 	EventExecutorRunning
 	// EventExecutorRecovered: an executor of an earlier incarnation runs on.
 	EventExecutorRecovered
+	// EventExecutorFound: an executor of another cluster manager was found.
+	EventExecutorFound
 	// EventExecutorExited: an executor ended, whether asked to or not.
 	EventExecutorExited
 	// EventBound: a stage executor is controlled from now on.
@@ -84,6 +86,7 @@ const (
 var eventNames = [...]string{
 	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known",
 	"unknown application stopped", "target refused", "secrets awaited", "executor running", "executor recovered",
+	"executor found",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
 	"quota conflict",
 	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed",

@@ -89,6 +89,9 @@ type life struct {
 	// newest one did.
 	sampled, here bool
 	stopAsked     units.Instant
+	// attached says that another manager has started it: it was found, or is sought.
+	attached bool
+	found    Found
 }
 
 // seen is what Samples have shown of an executor.
@@ -138,6 +141,16 @@ func (x *executor) forget() {
 	if oldest >= 0 {
 		x.records = slices.Delete(x.records, oldest, oldest+1)
 	}
+}
+
+// look takes in what was found of x, and reports whether that is news.
+func (x *executor) look(f Found) bool {
+	if f == x.life.found {
+		return false
+	}
+	x.life.found = f
+	x.unmanaged = x.unmanaged || f.Unpaced != ""
+	return true
 }
 
 // alive reports whether its process runs as far as is known.
@@ -257,6 +270,7 @@ func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time
 	} else if quota := x.written(); x.quotaKnown && !quota.IsUnlimited() {
 		s.Quota = quota
 	}
+	s.Ceiling, s.Unguarded, s.Unpaced = x.life.found.Ceiling, x.life.found.Unguarded, x.life.found.Unpaced
 	if x.memory.news(now, x.life.state == api.ExecutorExited) {
 		s.Memory = x.memory.describe()
 	}

@@ -262,8 +262,8 @@ func (l *Loop) readGroups() {
 			}
 		}
 		if err := l.ports.Quotas.Read(s.Key, &l.usage); err == nil {
-			s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer = true, l.usage.CPU, l.usage.Throttled, l.usage.Quota,
-				l.usage.Writer
+			s.Measured, s.CPU, s.Throttled, s.Quota, s.Writer, s.Found = true, l.usage.CPU, l.usage.Throttled,
+				l.usage.Quota, l.usage.Writer, l.usage.Found
 		} else if !s.Exited {
 			l.fail(ActMeasure, s.Key, err)
 		}

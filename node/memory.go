@@ -32,6 +32,14 @@ type pool struct {
 	short bool
 }
 
+// newPool returns the pool of a node; the memory of executors that it finds is their manager's.
+func newPool(cfg *Config) pool {
+	if cfg.attaches() {
+		return pool{}
+	}
+	return pool{memory: cfg.Memory}
+}
+
 // step takes in a Sample, whose rows r has, and moves memory.
 func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 	if p.memory <= 0 {

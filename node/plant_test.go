@@ -46,6 +46,9 @@ type simExec struct {
 	page     meter.Page
 	frozen   bool
 	exited   bool
+	// found is what a node that attaches sees of it; hidden says that it is sought.
+	found  Found
+	hidden bool
 }
 
 type simTask struct {
@@ -116,6 +119,9 @@ func (p *plant) step(dt float64) {
 			x.running, x.queue = append(x.running, x.queue[0]), x.queue[1:]
 		}
 		shares[i], weights[i] = min(float64(x.quota), float64(len(x.running))*(1+x.overhead)), 1
+		if most := x.found.Ceiling; most > 0 {
+			shares[i] = min(shares[i], float64(most))
+		}
 		if x.weight != sharing.Unset {
 			weights[i] = float64(x.weight)
 		}
@@ -191,8 +197,11 @@ func (p *plant) sample() *Sample {
 	s := &Sample{HostUsed: units.Work(p.host + 1), Failures: p.failed, Deaf: p.deaf}
 	p.failed = nil
 	for _, x := range p.execs {
+		if x.hidden {
+			continue
+		}
 		s.Executors = append(s.Executors, ExecutorSample{Key: x.key, Exited: x.exited, Exit: "killed", PID: 1,
-			Measured: true, CPU: units.Work(x.cpu), Quota: x.quota, Writer: x.writer, Page: x.page})
+			Measured: true, CPU: units.Work(x.cpu), Quota: x.quota, Writer: x.writer, Found: x.found, Page: x.page})
 	}
 	return s
 }
@@ -217,7 +226,11 @@ func (p *plant) do(t tb, actions []Action) {
 			}
 		case ActStart:
 			p.starts = append(p.starts, a.Key)
-			p.add(a.Key, max(1, a.Launch.Cores))
+			if a.Launch.Attach == nil {
+				p.add(a.Key, max(1, a.Launch.Cores))
+			} else if x == nil {
+				p.add(a.Key, max(1, a.Launch.Cores)).hidden = true
+			}
 		case ActStop:
 			p.stops = append(p.stops, a.Key)
 			p.execs = slices.DeleteFunc(p.execs, func(x *simExec) bool { return x.key == a.Key })

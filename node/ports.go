@@ -23,10 +23,12 @@ type Process struct {
 // asked; List is called from the loop's own goroutine and must not block.
 type Runtime interface {
 	// Start launches the executor in a group of its own and returns once the
-	// process exists. ctx bounds the starting, not the executor's life.
+	// process exists. ctx bounds the starting, not the executor's life. One that another cluster
+	// manager starts (api.Launch.Attach) it seeks from then on: List shows it once it is found.
 	Start(ctx context.Context, key Key, launch api.Launch) error
 	// Stop ends the executor, if it runs, and removes what it leaves but its
-	// logs: List does not show it any more. An unknown Key is no error.
+	// logs: List does not show it any more. An unknown Key is no error. One that it has found it lets
+	// go, with what that was found with.
 	Stop(ctx context.Context, key Key) error
 	// List appends all executors there are, recovered ones and exited ones that
 	// were not stopped included.
@@ -42,6 +44,7 @@ type Usage struct {
 	// Writer names who was last seen to write it beside this node controller; ""
 	// when that is not known.
 	Writer string
+	Found
 }
 
 // Quotas reads and writes executors' groups; called from the loop's goroutine.

@@ -56,7 +56,9 @@ func (r *roster) restore(s *State) error {
 	}
 	for _, old := range s.Executors {
 		x := r.ensure(old.Key)
-		x.life.started, x.life.asked = true, true
+		// One of another manager is sought anew: it may never have been found.
+		attached := r.cfg.attaches() && old.State != api.ExecutorExited
+		x.life.started, x.life.asked = !attached, !attached
 		x.life.state, x.life.exit, x.life.code = old.State, old.Exit, old.Code
 		if old.State != api.ExecutorExited {
 			x.life.state = api.ExecutorStarting // Until its page is seen.

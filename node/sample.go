@@ -41,6 +41,7 @@ type ExecutorSample struct {
 	// Writer names who was last seen to write the quota beside this node
 	// controller; "" when that is not known.
 	Writer string
+	Found
 	// Memory is what was seen of its memory.
 	Memory ExecutorMemory `json:",omitzero"`
 	// Page is its progress page; Generation 0 means that none could be read.

@@ -125,8 +125,11 @@ func (r *roster) foldState(x *executor, s *ExecutorSample) (changed bool) {
 	if !x.life.sampled {
 		x.life.sampled = true
 		changed = true
-		if !x.life.launching && !s.Exited {
-			r.out.event(Event{Kind: EventExecutorRecovered, Key: x.key})
+		if kind := EventExecutorRecovered; (r.cfg.attaches() || !x.life.launching) && !s.Exited {
+			if x.life.launching {
+				kind = EventExecutorFound
+			}
+			r.out.event(Event{Kind: kind, Key: x.key})
 			x.seen.baseline = !x.seen.cpuKnown
 		}
 		x.life.launching, x.life.started = false, true
@@ -143,6 +146,9 @@ func (r *roster) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 	x.seen.delta = 0
 	if !s.Measured {
 		return
+	}
+	if x.look(s.Found) {
+		r.out.changed, r.out.dirty = true, true
 	}
 	if s.Quota >= 0 {
 		r.foldQuota(x, s.Quota, s.Writer) // It holds x whatever x has used.
@@ -182,7 +188,10 @@ func (r *roster) foldQuota(x *executor, inForce units.Cores, writer string) {
 		return
 	}
 	x.quota, x.remainder = inForce, 0
-	if known {
+	switch {
+	case known && x.life.attached:
+		return // What its manager writes is its new ceiling, and control goes on below that.
+	case known:
 		r.contest(x, writer)
 		return
 	}

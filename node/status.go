@@ -15,7 +15,7 @@ type reporter struct {
 
 func newReporter(cfg *Config) reporter {
 	return reporter{status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation,
-		Release: cfg.Release, Host: cfg.Host,
+		Release: cfg.Release, Host: cfg.Host, Attach: cfg.attaches(), Hosts: cfg.Hosts,
 		Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory,
 		Division: divisionOf(cfg.Supervisor)}}
 }

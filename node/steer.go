@@ -58,7 +58,7 @@ func (r *roster) wake(x *executor, now units.Instant) {
 // bounds are the least and the most that c may request: never more than the tasks that could run
 // can use, nor than somebody else's quota that is yielded to.
 func (r *roster) bounds(c *control, limit units.Cores) (floor, most units.Cores) {
-	most = min(limit, c.usable())
+	most = min(limit, c.usable(), c.x.life.found.most())
 	if c.x.owner.yields {
 		most = min(most, c.x.quota)
 	}

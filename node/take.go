@@ -83,7 +83,8 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 	}
 	for _, id := range p.Executors {
 		x := r.ensure(Key{p.ID, id})
-		x.life.listed, x.unmanaged = true, p.Launch.Mode.Unmanaged()
+		x.life.listed, x.life.attached = true, p.Launch.Attach != nil
+		x.unmanaged = p.Launch.Mode.Unmanaged() || x.life.found.Unpaced != ""
 		slots := r.slots(p.Launch.Cores)
 		x.room = room{slots, p.Launch.AtOnce(slots), p.Launch.TaskCores()}
 		x.cap.any = p.Cap > 0

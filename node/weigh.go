@@ -51,8 +51,10 @@ func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) 
 	}
 }
 
-// weighed reports whether x's weight is written.
-func (x *executor) weighed() bool { return x.alive() && x.life.here && !x.unmanaged }
+// weighed reports whether x's weight is written: that of one that was found is its manager's.
+func (x *executor) weighed() bool {
+	return x.alive() && x.life.here && !x.unmanaged && !x.life.attached
+}
 
 // hasPlace reports whether x is weighed by its application's place: not once it has started and
 // has neither a target nor running tasks, and has had none for a while; and not if it is

@@ -53,12 +53,14 @@ var (
 		"log-format":  upFlags["log-format"],
 	}
 	nodeFlags = flagKeys{
-		"planner":       {[]string{"node.planner"}, "planner's NATS address, host:port, or a NATS server's URL"},
-		"tls-ca":        {[]string{"node.tls-ca"}, "authorities of the NATS server's certificate, PEM"},
-		"name":          {[]string{"node.name"}, "the node's name"},
-		"http":          {[]string{"node.http"}, "address of /metrics and /healthz"},
-		"state-dir":     {[]string{"node.state"}, "directory of node.db, logs and executors' files"},
-		"credentials":   {[]string{"node.credentials"}, "file with the node's credential (default: in the state directory)"},
+		"planner":     {[]string{"node.planner"}, "planner's NATS address, host:port, or a NATS server's URL"},
+		"tls-ca":      {[]string{"node.tls-ca"}, "authorities of the NATS server's certificate, PEM"},
+		"name":        {[]string{"node.name"}, "the node's name"},
+		"http":        {[]string{"node.http"}, "address of /metrics and /healthz"},
+		"state-dir":   {[]string{"node.state"}, "directory of node.db, logs and executors' files"},
+		"credentials": {[]string{"node.credentials"}, "file with the node's credential (default: in the state directory)"},
+		"attach": {[]string{"node.attach"},
+			"find executors that YARN or Kubernetes starts, and start none (docs/attach.md)"},
 		"cores":         upFlags["cores"],
 		"memory":        upFlags["memory"],
 		"spark-home":    upFlags["spark-home"],
@@ -74,6 +76,9 @@ var (
 func (f flagKeys) add(c *cobra.Command) func() []string {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		c.Flags().String(name, "", f[name].help)
+		if name == "attach" {
+			c.Flags().Lookup(name).NoOptDefVal = "true"
+		}
 	}
 	return func() []string {
 		var sets []string

@@ -38,6 +38,9 @@ type controls interface {
 	writeQuota(buf []byte, us int64) error
 	// writePeriod sets Period where that is a write of its own.
 	writePeriod(buf []byte) error
+	// put sets a quota in us per period, whatever that is, by way of nothing that allows more than
+	// what was in force and what is to be.
+	put(buf []byte, us, period int64) error
 	// readQuota returns the quota (noQuota for none) and the period in us.
 	readQuota(buf []byte) (us, period int64, err error)
 	used(buf []byte) (units.Work, error)
@@ -157,6 +160,23 @@ func (v *v1) writePeriod(buf []byte) error {
 	return v.period.write(strconv.AppendInt(buf, Period.Microseconds(), 10))
 }
 
+func (v *v1) put(buf []byte, us, period int64) error {
+	before, per, err := v.readQuota(buf)
+	if err != nil {
+		return err
+	}
+	first, second := v.period, v.quota
+	a, b := period, us
+	// Of both orders one is by way of less than the greater of the two: their product is the same.
+	if us == noQuota || before != noQuota && float64(us)*float64(period) < float64(before)*float64(per) {
+		first, second, a, b = v.quota, v.period, us, period
+	}
+	if err := first.write(strconv.AppendInt(buf[:0], a, 10)); err != nil {
+		return err
+	}
+	return second.write(strconv.AppendInt(buf[:0], b, 10))
+}
+
 func (v *v1) readQuota(buf []byte) (us, period int64, err error) {
 	data, err := v.period.read(buf)
 	if err != nil {
@@ -219,13 +239,16 @@ func openV2(kernel bool, dir string) (controls, error) {
 	return &v2{max: limit, stat: stat}, nil
 }
 
-func (v *v2) writeQuota(buf []byte, us int64) error {
+func (v *v2) writeQuota(buf []byte, us int64) error { return v.put(buf, us, Period.Microseconds()) }
+
+func (v *v2) put(buf []byte, us, period int64) error {
+	buf = buf[:0]
 	if us == noQuota {
 		buf = append(buf, "max"...)
 	} else {
 		buf = strconv.AppendInt(buf, us, 10)
 	}
-	return v.max.write(strconv.AppendInt(append(buf, ' '), Period.Microseconds(), 10))
+	return v.max.write(strconv.AppendInt(append(buf, ' '), period, 10))
 }
 
 // writePeriod does nothing: each write of the quota carries the period.

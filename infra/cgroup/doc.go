@@ -55,6 +55,14 @@
 // 32 MiB of page cache at most, and never below what it cannot take at once and MemoryMargin.
 // A program that needs more than the limit is ended by the kernel (MemoryKills).
 //
+// # Groups of other managers
+//
+// Others reaches groups that YARN or a kubelet has made, whoever claims the machine's. An Adopted one
+// has quotas of Pacer's up to the quota found, which Release puts back with its period; so does
+// Hold.PutBack, for a guard. Pacer's have a period and last digits that nobody else writes, so that what
+// is in force says whose it is. Enclose moves processes out of a group that they share with others into
+// one of Pacer's, in the trees of the CPU alone (docs/decisions/050).
+//
 // # The parent's weight
 //
 // A quota is a ceiling: at the default weight a group competes as one with each thread of the

@@ -20,8 +20,13 @@ type watch struct {
 	self   int32
 
 	mu     sync.Mutex
-	groups map[uint64]*Group // By the inodes of their files.
+	groups map[uint64]watched // By the inodes of their files.
 	ended  chan struct{}
+}
+
+// watched is who wants to hear of a write to its quota.
+type watched interface {
+	touch(writer string)
 }
 
 // WatchQuotas has the groups learn at once when another process writes their
@@ -30,20 +35,29 @@ type watch struct {
 // fanotify, it returns an error and nothing changes. Writers in another cgroup
 // namespace are not heard of. Close ends it.
 func (h *Hierarchy) WatchQuotas() error {
-	fd, err := unix.FanotifyInit(unix.FAN_CLASS_NOTIF|unix.FAN_CLOEXEC|unix.FAN_NONBLOCK, unix.O_RDONLY|unix.O_CLOEXEC)
+	w, err := newWatch()
 	if err != nil {
-		return fmt.Errorf("cgroup: watch the quotas: %w", err)
+		return err
 	}
-	w := &watch{events: os.NewFile(uintptr(fd), "fanotify"), fd: fd, self: int32(os.Getpid()), groups: map[uint64]*Group{},
-		ended: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, g := range h.groups {
 		_ = w.add(g) // See Group.Watched.
 	}
 	h.watch = w
-	go w.run()
 	return nil
+}
+
+// newWatch returns a watch that runs until it is closed.
+func newWatch() (*watch, error) {
+	fd, err := unix.FanotifyInit(unix.FAN_CLASS_NOTIF|unix.FAN_CLOEXEC|unix.FAN_NONBLOCK, unix.O_RDONLY|unix.O_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("cgroup: watch the quotas: %w", err)
+	}
+	w := &watch{events: os.NewFile(uintptr(fd), "fanotify"), fd: fd, self: int32(os.Getpid()),
+		groups: map[uint64]watched{}, ended: make(chan struct{})}
+	go w.run()
+	return w, nil
 }
 
 // add marks the group's quota files and those inside. Their marks go with the
@@ -56,6 +70,17 @@ func (w *watch) add(g *Group) error {
 	}
 	g.watched = false // Until all are marked.
 	g.mu.Unlock()
+	if err := w.mark(files, g); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watched = true
+	return nil
+}
+
+// mark has who hear of writes to files.
+func (w *watch) mark(files []*file, who watched) error {
 	for _, f := range files {
 		if err := unix.FanotifyMark(w.fd, unix.FAN_MARK_ADD, unix.FAN_MODIFY, unix.AT_FDCWD, f.name); err != nil {
 			return fmt.Errorf("cgroup: watch %s: %w", f.name, err)
@@ -65,16 +90,13 @@ func (w *watch) add(g *Group) error {
 			return f.wrap("stat", err)
 		}
 		w.mu.Lock()
-		w.groups[st.Ino] = g
+		w.groups[st.Ino] = who
 		w.mu.Unlock()
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.watched = true
 	return nil
 }
 
-func (w *watch) forget(g *Group) {
+func (w *watch) forget(g watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for inode, other := range w.groups {

@@ -3,7 +3,8 @@
 // # Concepts
 //
 //	Runtime    drives executors: Process runs each as a JVM in its own cgroup and session,
-//	           package docker in a container; Fake plays them for tests
+//	           package docker in a container, package attached holds those of other
+//	           managers; Fake plays them for tests
 //	Handle     names an executor for ever: process id, start time and boot
 //	Layout     the directory tree; Paths are an executor's part
 //	Command    makes the command line of a stock Spark executor

@@ -79,10 +79,11 @@
 // # What the caller does
 //
 // The node calls Create before the JVM starts, gives it the path in the environment
-// (PACER_PROGRESS_PAGE), opens the page with Open, and reads it into the same meter.Page at
-// each tick: Read touches only the used part and allocates nothing. The caller judges
-// staleness by its At and decides what to do about errors. Times are CLOCK_MONOTONIC in
-// ns, the clock of System.nanoTime on Linux, so they compare with the node's own. Hosts are
+// (PACER_PROGRESS_PAGE), opens the page with Open, and reads it into the same meter.Page at each
+// tick. An executor of another manager makes its own page, which OpenFile takes. Read touches only
+// the used part and allocates nothing. The caller judges staleness by its At and decides what to do
+// about errors. Times are CLOCK_MONOTONIC in ns, the clock of System.nanoTime on Linux, so they
+// compare with the node's own. Hosts are
 // little-endian.
 //
 // A page belongs to the executor's user and is not trusted: links, foreign content and

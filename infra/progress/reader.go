@@ -42,7 +42,20 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{words: (*words)(unsafe.Pointer(&data[0])), data: data}, nil
+	return newReader(data), nil
+}
+
+// OpenFile maps the page that f is, as Open does; f stays open.
+func OpenFile(f *os.File) (*Reader, error) {
+	data, err := mapOpen(f, unix.PROT_READ, PageSize)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(data), nil
+}
+
+func newReader(data []byte) *Reader {
+	return &Reader{words: (*words)(unsafe.Pointer(&data[0])), data: data}
 }
 
 // mapFile maps the first size bytes of the file at path.
@@ -53,19 +66,23 @@ func mapFile(path string, flag, protection, size int) ([]byte, error) {
 		return nil, fmt.Errorf("progress: %w", err)
 	}
 	defer f.Close()
+	return mapOpen(f, protection, size)
+}
+
+func mapOpen(f *os.File, protection, size int) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("progress: %w", err)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is a %s", ErrForeign, path, st.Mode().Type())
+		return nil, fmt.Errorf("%w: %s is a %s", ErrForeign, f.Name(), st.Mode().Type())
 	}
 	if st.Size() < int64(size) {
-		return nil, fmt.Errorf("%w: %s has %d bytes, want %d", ErrTruncated, path, st.Size(), size)
+		return nil, fmt.Errorf("%w: %s has %d bytes, want %d", ErrTruncated, f.Name(), st.Size(), size)
 	}
 	data, err := unix.Mmap(int(f.Fd()), 0, size, protection, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("progress: map %s: %w", path, err)
+		return nil, fmt.Errorf("progress: map %s: %w", f.Name(), err)
 	}
 	return data, nil
 }

@@ -94,7 +94,7 @@ func soak(e *testenv.Env, long, interval, each time.Duration) Soak {
 		}
 		c.Engine.History, c.Engine.DetailHistory = kept, 5
 	}
-	e.Node = func(c *daemon.NodeConfig) { c.KeepLogsApps = kept }
+	e.Node = func(c *daemon.NodeConfig) { c.Keep.Apps = kept }
 	e.StartPlanner()
 	for _, name := range []string{"n1", "n2"} {
 		e.StartNode(testenv.NodeSpec{Name: name, Cores: 2})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/cgroup"
 )
 
@@ -73,6 +74,35 @@ func AwaitForeignWrite(t testing.TB, g *cgroup.Group) {
 		case <-tick.C:
 		case <-limit:
 			t.Fatal("the kernel has not told of the write")
+		}
+	}
+}
+
+// RealOthers claims the groups of this machine's other managers for t, and waits for tests that have
+// them. It skips t where there are no cgroups or no right to use them.
+func RealOthers(t testing.TB) *cgroup.Others {
+	t.Helper()
+	tick, limit := time.NewTicker(20*time.Millisecond), time.After(2*time.Minute)
+	defer tick.Stop()
+	for {
+		o, err := cgroup.OpenOthers("")
+		switch {
+		case err == nil:
+			t.Cleanup(func() {
+				if err := o.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return o
+		case errors.Is(err, os.ErrPermission) || errors.Is(err, cgroup.ErrUnavailable):
+			t.Skipf("needs real cgroups: %v", err)
+		case api.KindOf(err) != api.KindConflict:
+			t.Fatal(err)
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal(err)
 		}
 	}
 }

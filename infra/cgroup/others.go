@@ -1,0 +1,246 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Others reaches the groups that other managers of the machine have made. It makes none but those
+// into which Enclose moves processes. It is safe for concurrent use.
+type Others struct {
+	h     *Hierarchy // Its trees: it has no parent.
+	watch *watch     // Nil where the kernel does not tell of writers.
+	claim *os.File
+}
+
+// OpenOthers claims the groups below root ("" is DefaultRoot) until Close: two writers of them
+// would take each other's quotas for their manager's. A machine that somebody else has claimed is
+// api.KindConflict.
+func OpenOthers(root string) (*Others, error) {
+	h, err := trees(root)
+	if err != nil {
+		return nil, err
+	}
+	claim, err := os.Open(h.roots[0])
+	if err != nil {
+		return nil, fmt.Errorf("cgroup: %w", err)
+	}
+	if err := lock(claim); err != nil {
+		_ = claim.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, api.Errorf(api.KindConflict,
+				"another node controller attaches to the executors of this machine: one does, stop the other")
+		}
+		return nil, fmt.Errorf("cgroup: claim %s: %w", h.roots[0], err)
+	}
+	o := &Others{h: h, claim: claim}
+	if h.kernel {
+		o.watch, _ = newWatch() // Without it each quota is read before it is written.
+	}
+	return o, nil
+}
+
+// trees are those of a root, without a parent in them.
+func trees(root string) (*Hierarchy, error) {
+	if root == "" {
+		root = DefaultRoot
+	}
+	version, roots, err := detect(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Hierarchy{version: version, kernel: isKernel(roots[0]), root: root, roots: roots}, nil
+}
+
+// Close ends the claim and the watch; groups stay as they are.
+func (o *Others) Close() error {
+	var err error
+	if o.watch != nil {
+		err = o.watch.close()
+	}
+	return errors.Join(err, o.claim.Close())
+}
+
+// Membership is where a process is, as paths from the tops of the trees.
+type Membership struct {
+	CPU string
+	// Acct is where its CPU time is counted: CPU itself where one tree does both.
+	Acct string
+}
+
+// ErrOutside says that a process is in groups that this process does not see.
+var ErrOutside = errors.New("cgroup: its groups lie outside the cgroup name space of this process")
+
+// Membership reads a /proc/PID/cgroup.
+func (o *Others) Membership(text []byte) (Membership, error) {
+	m := Membership{CPU: path.Clean("/" + o.h.pathIn(text, "cpu"))}
+	m.Acct = m.CPU
+	if len(o.h.roots) > 1 {
+		m.Acct = path.Clean("/" + o.h.pathIn(text, "cpuacct"))
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, where, _ := strings.Cut(strings.TrimSpace(line), ":/"); strings.HasPrefix(where, "..") {
+			return Membership{}, ErrOutside
+		}
+	}
+	return m, nil
+}
+
+// Apart reports whether CPU time is counted in a tree of its own.
+func (o *Others) Apart() bool { return len(o.h.roots) > 1 }
+
+// LimitsMemory reports whether group, or one above it, limits memory and a process that left it
+// would leave the limit behind: in v2, where one tree does both.
+func (o *Others) LimitsMemory(group string) bool {
+	return o.h.version == V2 && slices.ContainsFunc(upwards(o.h.roots[0], group), func(dir string) bool {
+		return dir != o.h.roots[0] && o.h.readLimit(dir) != noLimit
+	})
+}
+
+// Members are the processes in a group of the cpu tree and in the groups inside it.
+func (o *Others) Members(group string) ([]int, error) {
+	var pids []int
+	top := filepath.Join(o.h.roots[0], group)
+	for _, dir := range append([]string{top}, inside(top)...) {
+		in, err := procsIn(dir)
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, in...)
+	}
+	return pids, nil
+}
+
+// procsIn are the processes in a group's directory, none where it is gone.
+func procsIn(dir string) ([]int, error) {
+	data, err := os.ReadFile(filepath.Join(dir, procsFile))
+	if errors.Is(err, os.ErrNotExist) || isGone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cgroup: %w", err)
+	}
+	var pids []int
+	for _, field := range strings.Fields(string(data)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// joinGroup moves a process into a group's directory; one that has ended is no error.
+func joinGroup(dir string, pid int) error {
+	f, err := os.OpenFile(filepath.Join(dir, procsFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return fmt.Errorf("cgroup: %w", err)
+	}
+	_, err = f.WriteString(strconv.Itoa(pid) + "\n")
+	if err = errors.Join(err, f.Close()); errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cgroup: move process %d to %s: %w", pid, dir, err)
+	}
+	return nil
+}
+
+// encloseRounds is how often Enclose lists the processes and moves them: one may fork meanwhile.
+const encloseRounds = 3
+
+// Enclose makes the groups of t that are Pacer's and moves the processes of list there, in the
+// trees of the CPU alone, until none is outside.
+func (o *Others) Enclose(t Hold, list func() ([]int, error)) error {
+	made := t.made(o.h)
+	for _, m := range made {
+		err := os.Mkdir(m.dir, 0o755)
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("cgroup: %w", err)
+		}
+		if err == nil && !o.h.kernel {
+			if err := makeProcs([]string{filepath.Join(m.dir, procsFile)}); err != nil {
+				return err
+			}
+		}
+	}
+	for round := 0; len(made) > 0; round++ {
+		pids, err := list()
+		if err != nil {
+			return err
+		}
+		outside := 0
+		for _, m := range made {
+			there, err := procsIn(m.dir)
+			if err != nil {
+				return err
+			}
+			for _, pid := range pids {
+				if slices.Contains(there, pid) {
+					continue
+				}
+				if outside++; round < encloseRounds {
+					if err := joinGroup(m.dir, pid); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		switch {
+		case outside == 0:
+			return nil
+		case round == encloseRounds:
+			return fmt.Errorf("cgroup: %d processes are still outside %s after %d rounds", outside, t.CPU, round)
+		}
+	}
+	return nil
+}
+
+// Found is what a group of a manager's has: its quota, to be put back.
+func (o *Others) Found(group string) (t Hold, err error) {
+	files, err := o.h.openQuota(filepath.Join(o.h.roots[0], group))
+	if err != nil {
+		return Hold{}, err
+	}
+	var buf [64]byte
+	t = Hold{CPU: group, Acct: group}
+	t.Quota, t.Period, err = files.readQuota(buf[:])
+	if t.Period == ownPeriod { // What it was found with is lost.
+		t.Period = Period.Microseconds()
+		if t.Quota%100 == ownDigits {
+			t.Quota = noQuota
+		}
+	}
+	return t, errors.Join(err, files.close())
+}
+
+// above is the most that the groups above t's allow.
+func (o *Others) above(t Hold) units.Cores {
+	from := path.Dir(t.CPU)
+	if t.FromCPU != "" {
+		from = t.FromCPU
+	}
+	most := units.Unlimited
+	for _, dir := range upwards(o.h.roots[0], from) {
+		most = min(most, o.h.quotaIn(dir))
+	}
+	return most
+}
+
+// leave bounds how long the kernel may take to empty a group that processes were moved from.
+func leave(dir string, kernel bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), claimLeaves)
+	defer cancel()
+	return removeDir(ctx, dir, kernel)
+}

@@ -1,0 +1,185 @@
+package attached_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	yarnGroup = "/hadoop-yarn/container_e17_1700000000000_0001_01_000002"
+	uid       = "2f6a1f0e-5d3c-4b1a-9c57-0a1b2c3d4e5f"
+	uidSlice  = "2f6a1f0e_5d3c_4b1a_9c57_0a1b2c3d4e5f"
+	container = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+	inSlices  = "/kubepods.slice/kubepods-"
+)
+
+// layouts are the ways in which managers and container runtimes have an executor's group: where a
+// process is, and which group is bounded for it ("" one of Pacer's).
+var layouts = []struct {
+	name, in, group string
+	class           string
+	us              int64 // The quota found, -1 for none.
+	period          int64
+	unguarded       bool
+	unpaced, cpus   string
+}{
+	{name: "yarn default", in: "/system.slice/hadoop-yarn-nodemanager.service", class: yarnClass, us: -1, unguarded: true},
+	{name: "yarn default, in the root group", in: "/", class: yarnClass, us: -1, unguarded: true},
+	{name: "yarn default, a NodeManager in a container", in: "/docker/" + container, class: yarnClass, us: -1, unguarded: true},
+	{name: "yarn weights", in: yarnGroup, group: yarnGroup, class: yarnClass, us: -1, period: 100000},
+	{name: "yarn strict", in: yarnGroup, group: yarnGroup, class: yarnClass, us: 1000000, period: 500000},
+	{name: "yarn, docker containers", in: yarnGroup + "/" + container, group: yarnGroup, class: yarnClass, us: 200000, period: 100000},
+	{name: "yarn in a hierarchy of its own", in: "/yarn/prod" + strings.TrimPrefix(yarnGroup, "/hadoop-yarn"),
+		group: "/yarn/prod" + strings.TrimPrefix(yarnGroup, "/hadoop-yarn"), class: yarnClass, us: -1, period: 100000},
+	{name: "kubepods, cgroupfs, guaranteed", in: "/kubepods/pod" + uid + "/" + container, group: "/kubepods/pod" + uid + "/" + container,
+		class: k8sClass, us: 200000, period: 100000},
+	{name: "kubepods, cgroupfs, burstable", in: "/kubepods/burstable/pod" + uid + "/" + container,
+		group: "/kubepods/burstable/pod" + uid + "/" + container, class: k8sClass, us: 150000, period: 100000},
+	{name: "kubepods, cgroupfs, best effort", in: "/kubepods/besteffort/pod" + uid + "/" + container,
+		group: "/kubepods/besteffort/pod" + uid + "/" + container, class: k8sClass, us: -1, period: 100000, unguarded: true},
+	{name: "kubepods, systemd, containerd, guaranteed", in: inSlices + "pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope",
+		group: inSlices + "pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope", class: k8sClass, us: 200000, period: 100000},
+	{name: "kubepods, systemd, containerd, burstable",
+		in:    inSlices + "burstable.slice/kubepods-burstable-pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope",
+		group: inSlices + "burstable.slice/kubepods-burstable-pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope",
+		class: k8sClass, us: 50000, period: 100000},
+	{name: "kubepods, systemd, containerd, best effort",
+		in:    inSlices + "besteffort.slice/kubepods-besteffort-pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope",
+		group: inSlices + "besteffort.slice/kubepods-besteffort-pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope",
+		class: k8sClass, us: -1, period: 100000, unguarded: true},
+	{name: "kubepods, systemd, CRI-O with crun",
+		in:    inSlices + "burstable.slice/kubepods-burstable-pod" + uidSlice + ".slice/crio-" + container + ".scope/container",
+		group: inSlices + "burstable.slice/kubepods-burstable-pod" + uidSlice + ".slice/crio-" + container + ".scope",
+		class: k8sClass, us: 120000, period: 100000},
+	{name: "kubepods, systemd, Docker", in: inSlices + "pod" + uidSlice + ".slice/docker-" + container + ".scope",
+		group: inSlices + "pod" + uidSlice + ".slice/docker-" + container + ".scope", class: k8sClass, us: 110000, period: 100000},
+	{name: "kubepods, containerd that knows no slices",
+		in:    "/system.slice/containerd.service/kubepods-burstable-pod" + uidSlice + ".slice:cri-containerd:" + container,
+		group: "/system.slice/containerd.service/kubepods-burstable-pod" + uidSlice + ".slice:cri-containerd:" + container,
+		class: k8sClass, us: 110000, period: 100000},
+	{name: "kubepods in kind", in: "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + uidSlice + ".slice/cri-containerd-" +
+		container + ".scope", group: "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + uidSlice + ".slice/cri-containerd-" +
+		container + ".scope", class: k8sClass, us: 110000, period: 100000},
+	{name: "kubepods, CPUs of its own", in: "/kubepods/pod" + uid + "/" + container, group: "/kubepods/pod" + uid + "/" + container,
+		class: k8sClass, us: 200000, period: 100000, cpus: "2-3", unpaced: "its pod has CPUs of its own"},
+	{name: "a pod whose container is not seen", in: "/user.slice", class: k8sClass, us: -1, unpaced: "not known to be its container's alone"},
+}
+
+// Every layout in every tree: the right group is held, is bounded by what was found, and is as it was
+// when it is let go, by the runtime as by a guard.
+func TestLayouts(t *testing.T) {
+	for _, tree := range cgrouptest.Layouts() {
+		for _, l := range layouts {
+			for _, killed := range []bool{false, true} {
+				m := newMachine(t, tree)
+				fail := func(format string, args ...any) {
+					t.Helper()
+					t.Errorf(string(tree)+", "+l.name+": "+format, args...)
+				}
+				everywhere := l.class == k8sClass || tree == cgrouptest.V1Joined
+				if l.group != "" {
+					m.tree.SetQuota(t, l.group, l.us, l.period)
+				}
+				m.tree.Use(t, l.in, 3, 0)
+				m.run(t, process{pid: 4242, parent: 4200, session: 4242, args: command(l.class, "1"), groups: m.in(l.in, everywhere), cpus: l.cpus})
+				m.run(t, process{pid: 4243, parent: 4242, session: 4242, args: []string{"python3"}, groups: m.in(l.in, everywhere)})
+				m.kernelHas(t, l.in, "4242\n4243\n")
+				r := m.runtime(t)
+				h, err := r.Start(t.Context(), spec("1"))
+				if err != nil {
+					t.Fatalf("%s, %s: %v", tree, l.name, err)
+				}
+				x := r.Of(h)
+				if l.unguarded != x.Unguarded || (l.unpaced == "") != (x.Unpaced == "") || !strings.Contains(x.Unpaced, l.unpaced) {
+					fail("unguarded %v, unpaced %q", x.Unguarded, x.Unpaced)
+				}
+				if x.Group == nil {
+					if l.unpaced == "" {
+						fail("no group is held")
+					}
+					continue
+				}
+				own := parent + "/" + cgroup.GroupName(app, "1")
+				bounded := l.group
+				if bounded == "" {
+					bounded = own
+					if members := m.tree.Read(t, own, "cgroup.procs"); members != "4242\n4243" {
+						fail("%q were moved", members)
+					}
+				}
+				ceiling := units.Unlimited
+				if l.us > 0 {
+					ceiling = units.Cores(float64(l.us) / float64(l.period))
+				}
+				if got := x.Group.Ceiling(); got != ceiling {
+					fail("ceiling %v, want %v", got, ceiling)
+				}
+				if err := x.Group.SetQuota(0.4); err != nil {
+					t.Fatal(err)
+				}
+				if q, err := x.Group.Quota(); err != nil || q < 0.399 || q > 0.401 {
+					fail("quota %v, %v", q, err)
+				}
+				quota, period := "cpu.cfs_quota_us", "cpu.cfs_period_us"
+				if tree == cgrouptest.V2 {
+					quota, period = "cpu.max", "cpu.max"
+				}
+				if text := m.tree.Read(t, bounded, quota); !strings.HasPrefix(text, "39997") {
+					fail("%q is in force", text)
+				}
+				if killed {
+					if err := m.putBack(); err != nil {
+						t.Fatal(err)
+					}
+				} else if err := r.Stop(t.Context(), h); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := os.Stat(filepath.Dir(m.tree.Path(own, "cpu.stat"))); !os.IsNotExist(err) {
+					fail("Pacer's group is left: %v", err)
+				}
+				if l.group == "" {
+					continue
+				}
+				q, p := m.tree.Read(t, bounded, quota), m.tree.Read(t, bounded, period)
+				wantQ, wantP := strconv.FormatInt(l.us, 10), strconv.FormatInt(l.period, 10)
+				if tree == cgrouptest.V2 {
+					wantQ = strings.Replace(wantQ, "-1", "max", 1) + " " + wantP
+					wantP = wantQ
+				}
+				if q != wantQ || p != wantP {
+					fail("%q and %q were put back, want %q and %q", q, p, wantQ, wantP)
+				}
+			}
+		}
+	}
+}
+
+// In v2 a move would leave the limit on a NodeManager's memory behind.
+func TestAMemoryLimitIsNotLeftBehind(t *testing.T) {
+	m := newMachine(t, cgrouptest.V2)
+	m.tree.Use(t, "/yarn.slice/nodemanager.service", 0, 0)
+	write(t, m.tree.Path("/yarn.slice", "memory.max"), "8589934592\n")
+	m.run(t, process{pid: 4242, parent: 1, session: 4242, args: command(yarnClass, "1"), groups: m.in("/yarn.slice/nodemanager.service", true)})
+	r := m.runtime(t)
+	h, err := r.Start(t.Context(), spec("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := r.Of(h); x.Group != nil || !strings.Contains(x.Unpaced, "limits memory too") {
+		t.Errorf("unpaced %q", x.Unpaced)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

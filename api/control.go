@@ -165,6 +165,9 @@ type AppStage struct {
 	// to come, with the number -1. Its Start, Deadline, Duration and Cores are those that are planned now.
 	State string `json:"state"`
 	Tasks int    `json:"tasks"`
+	// Job is the number of the first job that needs it, of one that is coming or gone that in the profile; nil in a
+	// record of before.
+	Job *int `json:"job,omitempty"`
 	// Parents are the numbers of the stages that it reads from; of one that is coming or gone those in the
 	// profile (Match.Stage).
 	Parents []int `json:"parents,omitempty"`
@@ -254,12 +257,22 @@ type NodeSummary struct {
 	Executors int `json:"executors"`
 	// Attach says that it starts none, and finds those of other cluster managers.
 	Attach bool `json:"attach,omitempty"`
+	// NodeCores are who has its cores now; nil where that is not known.
+	*NodeCores
 	// Version is the release of its node controller.
 	Version string `json:"version"`
 	// Division is how it divides its cores; SetBy is "operator" where that is not by its
 	// own configuration.
 	Division Division `json:"division"`
 	SetBy    string   `json:"division_set_by,omitempty"`
+}
+
+// NodeCores are who has a node's cores: what its executors use of them and are granted, an executor without a quota
+// what it uses, and what anything else uses.
+type NodeCores struct {
+	Used    units.Cores `json:"used_cores"`
+	Granted units.Cores `json:"granted_cores"`
+	Others  units.Cores `json:"others_cores"`
 }
 
 // ControlRequest is the body of every control request but plan and profile put.

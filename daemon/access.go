@@ -137,15 +137,13 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 			}
 			go func() { answer(t.logs(r)) }()
 		})
-	case api.VerbCores:
+	default:
 		t.loop.Control(by, verb, r, func(a api.ControlReply) {
-			if a.Error == nil {
+			if t.cores.ofNodes(a.Nodes); a.Cores != nil {
 				a.Cores = t.cores.with(a.Cores.Promised, r.Query)
 			}
 			answer(a)
 		})
-	default:
-		t.loop.Control(by, verb, r, answer)
 	}
 }
 

@@ -39,3 +39,26 @@ func (c *coresHistory) with(promised []api.PromisedCores, q *api.Query) *api.Cor
 	h.Promised = promised
 	return &h
 }
+
+// ofNodes adds to nodes who has their cores.
+func (c *coresHistory) ofNodes(nodes []api.NodeSummary) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := units.Instant(time.Now().UnixNano())
+	for i := range nodes {
+		nodes[i].NodeCores = c.history.Node(now, nodes[i].Node)
+	}
+}
+
+// lookedBack is how much of the cores' history somebody sees anew each second who looks.
+const lookedBack = 3 * time.Second
+
+// Look implements web.Planner.
+func (t *term) Look(since uint64, reply func(api.Changes)) {
+	t.loop.Look(since, func(c api.Changes) {
+		if t.cores.ofNodes(c.Nodes); c.Error == nil {
+			c.Cores = t.cores.with(c.Cores.Promised, &api.Query{Step: 1, After: time.Now().Add(-lookedBack)})
+		}
+		reply(c)
+	})
+}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/bus"
@@ -21,11 +20,14 @@ type door struct {
 	audit *audit
 }
 
-// newDoor returns the door of a planner, which serves while there is a term.
-func newDoor(cfg PlannerConfig, t *atomic.Pointer[term], a *audit) (*door, error) {
+// newDoor returns the door of a planner, which others reach at an address and which serves while there is a term.
+func newDoor(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], a *audit) (*door, error) {
 	d := &door{term: t, audit: a}
+	if cfg.Listen == "" && cfg.NatsURL == "" {
+		address = func() string { return "" } // Only this process can connect.
+	}
 	d.Server = web.New(web.Config{Serves: d.serves, Who: d.who, Prove: d.prove, Began: d.began, Hosts: hosts(cfg),
-		Release: cfg.Engine.Release})
+		Release: cfg.Engine.Release, Planner: address})
 	if cfg.NatsURL != "" {
 		return d, nil // Another planner may have revoked credentials since the sessions were kept.
 	}
@@ -141,17 +143,4 @@ func (t *term) webCode(by api.Principal) (*api.WebCode, error) {
 // Plan implements web.Planner.
 func (t *term) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanReply)) {
 	t.loop.Plan(by, r, reply)
-}
-
-// lookedBack is how much of the cores' history somebody sees anew each second who looks.
-const lookedBack = 3 * time.Second
-
-// Look implements web.Planner.
-func (t *term) Look(since uint64, reply func(api.Changes)) {
-	t.loop.Look(since, func(c api.Changes) {
-		if c.Error == nil {
-			c.Cores = t.cores.with(c.Cores.Promised, &api.Query{Step: 1, After: time.Now().Add(-lookedBack)})
-		}
-		reply(c)
-	})
 }

@@ -87,7 +87,7 @@ func (p *PlannerDaemon) build() error {
 	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
 	}
-	if p.door, err = newDoor(p.cfg, &p.term, p.audit); err != nil {
+	if p.door, err = newDoor(p.cfg, p.Address, &p.term, p.audit); err != nil {
 		p.log.Warn("the sessions of the page cannot be read: everybody begins another one", "error", err)
 	}
 	if p.site, err = newSite(siteConfig{Address: p.cfg.HTTP, Scrapes: p.door.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP),

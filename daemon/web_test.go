@@ -126,8 +126,8 @@ func TestThePageIsForWhoMayAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop = d.start()
-	if status, said := of["ann"].ask("GET", "session", ""); status != 200 || said["user"] != "ann" {
-		t.Errorf("after a restart: %d %v", status, said)
+	if status, said := of["ann"].ask("GET", "session", ""); status != 200 || said["user"] != "ann" || said["planner"] != d.address {
+		t.Errorf("after a restart of the planner on %s: %d %v", d.address, status, said)
 	}
 	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: "user-ann"}); err != nil {
 		t.Fatal(err)

@@ -223,6 +223,9 @@ func (s *Server) sessionOf(by api.Principal, until time.Time) object {
 		role = api.RoleOperate
 	}
 	o := object{"v": api.Version, "user": by.Name, "role": role, "expires_at": nil, "release": s.cfg.Release}
+	if at := s.cfg.Planner(); at != "" {
+		o["planner"] = at
+	}
 	if !until.IsZero() {
 		o["expires_at"] = until.UTC()
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	Began func(login, from string, err error)
 	// Release is the planner's version.
 	Release string
+	// Planner is where drivers, nodes and commands reach it, "" for nowhere.
+	Planner func() string
 }
 
 // Server serves the API and the page. It is safe for concurrent use.

@@ -29,7 +29,7 @@ func TestSessionsBeginByACodeAndEnd(t *testing.T) {
 		}
 		token := w.begin()
 		_, s := w.do("GET", "/api/v1/session", token, "")
-		if s["user"] != "ann" || s["role"] != "submit" || s["release"] != "1.2.3" || s["token"] != nil || s["expires_at"] == nil {
+		if s["user"] != "ann" || s["role"] != "submit" || s["release"] != "1.2.3" || s["planner"] != "planner-1:4222" || s["token"] != nil || s["expires_at"] == nil {
 			t.Errorf("session: %v", s)
 		}
 		time.Sleep(12*time.Hour - time.Second)

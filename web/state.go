@@ -24,6 +24,10 @@ func advanced(before object, c *api.Changes) object {
 		}
 	}
 	for _, n := range c.Nodes {
+		if has := n.NodeCores; has != nil {
+			n.NodeCores = &api.NodeCores{Used: rounded(has.Used, 10), Granted: rounded(has.Granted, 10),
+				Others: rounded(has.Others, 10)}
+		}
 		nodes[n.Node] = nodeOf(n)
 	}
 	next := object{"v": json.Number("1"), "at": c.At.Format(time.RFC3339Nano), "release": c.Release, "applications": apps,

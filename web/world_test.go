@@ -44,6 +44,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{T: t, planner: &fake{}, desc: desc,
 		known: map[string]api.Principal{ann.Login(): ann}}
 	w.Server = web.New(web.Config{Serves: w.serves, Who: w.who, Prove: w.prove, Hosts: []string{"planner-1"}, Release: "1.2.3",
+		Planner: func() string { return "planner-1:4222" },
 		Began: func(login, from string, err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -44,8 +44,8 @@ func gone(a *ledger.App) (rows []api.AppStage) {
 	for _, id := range ids[:min(len(ids), mostGone)] {
 		annotation, _ := a.Profile.Graph.Stage(id)
 		rows = append(rows, api.AppStage{StageKey: api.StageKey{Stage: ledger.Unmatched}, Name: annotation.Name,
-			State: string(api.StageGone), Tasks: annotation.Tasks, Parents: slices.Clone(annotation.Parents),
-			Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
+			State: string(api.StageGone), Tasks: annotation.Tasks, Job: new(annotation.Job),
+			Parents: slices.Clone(annotation.Parents), Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
 			Match: &api.StageMatch{Known: api.StageGone, Stage: id}})
 	}
 	return rows
@@ -59,8 +59,8 @@ func coming(v ledger.View, p estimate.Policy, a *ledger.App) (rows []api.AppStag
 	for _, f := range p.Outlook(v).Ahead(a) {
 		annotation, _ := a.Profile.Graph.Stage(f.ID)
 		d := api.AppStage{StageKey: api.StageKey{Stage: ledger.Unmatched}, Name: annotation.Name, State: "coming",
-			Tasks: annotation.Tasks, Parents: slices.Clone(annotation.Parents), Start: f.Start, Duration: f.Duration,
-			Records: annotation.Records, Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
+			Tasks: annotation.Tasks, Job: new(annotation.Job), Parents: slices.Clone(annotation.Parents), Start: f.Start,
+			Duration: f.Duration, Records: annotation.Records, Executors: []api.ExecutorID{}, Samples: []api.AppSample{},
 			Match: &api.StageMatch{Known: api.StageKnown, Stage: f.ID}}
 		if f.Deadline > 0 {
 			d.Deadline, d.Cores = f.Deadline, f.Cores

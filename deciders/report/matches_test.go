@@ -115,16 +115,16 @@ func TestStagesToComeAreTold(t *testing.T) {
 	a := c.App("app-1", "p", 200, "a")
 	p := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}
 	c.To(2)
-	ready := api.StageReady{StageKey: api.StageKey{Stage: 7}, Name: "read", Signature: "read", Parents: []int{3}, Tasks: 8, Records: 3000,
+	ready := api.StageReady{StageKey: api.StageKey{Stage: 7}, Job: 5, Name: "read", Signature: "read", Parents: []int{3}, Tasks: 8, Records: 3000,
 		Bindings: []api.Binding{{Executor: "1", Weight: 8, Tasks: 8}}}
 	c.Know(ledger.StageReady{App: a.ID, Ready: ready, At: 2, Seq: 1}, ledger.StageMatched{App: a.ID, Stage: ready.StageKey})
 	d := report.Detail(c.View(), p, a)
-	if len(d.Stages) != 3 || !slices.Equal(d.Stages[0].Parents, []int{3}) {
+	if len(d.Stages) != 3 || !slices.Equal(d.Stages[0].Parents, []int{3}) || *d.Stages[0].Job != 5 {
 		t.Fatalf("%+v", d.Stages)
 	}
 	end := units.Seconds(2)
 	for i, s := range d.Stages[1:] {
-		if s.Stage != -1 || s.State != "coming" || s.Match.Stage != i+1 || !slices.Equal(s.Parents, []int{i}) || s.Start <= end ||
+		if s.Stage != -1 || s.State != "coming" || *s.Job != 0 || s.Match.Stage != i+1 || !slices.Equal(s.Parents, []int{i}) || s.Start <= end ||
 			s.Deadline <= 0 || s.Duration <= 0 || s.Cores <= 0 || s.Cores > 4 || s.Executors == nil || s.Samples == nil {
 			t.Errorf("stage %d of the profile: %+v", i+1, s)
 		}

@@ -115,7 +115,7 @@ func shortages(a *ledger.App) []api.AppShortage {
 func stage(now units.Instant, a *ledger.App, s *ledger.Stage) api.AppStage {
 	d := api.AppStage{
 		StageKey: s.Key(), Name: s.Ready.Name, State: "running", Tasks: s.Ready.Tasks, Start: s.ReadyAt, Deadline: s.First,
-		Parents:  slices.Clone(s.Ready.Parents),
+		Job: new(s.Ready.Job), Parents: slices.Clone(s.Ready.Parents),
 		Duration: max(0, a.Elapsed(now)-s.ReadyAt), Records: max(0, s.Ready.Records), CoreSeconds: s.CPU(),
 		Executors: []api.ExecutorID{}, QuotaChanges: s.QuotaChanges(), Match: match(a, s),
 		Samples: s.Samples.All(),

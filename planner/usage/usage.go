@@ -207,6 +207,21 @@ func (h *History) sample() {
 	}
 }
 
+// Node is who has a node's cores at now; nil where that is not known.
+func (h *History) Node(now units.Instant, name string) *api.NodeCores {
+	h.pass(now)
+	n := h.nodes[name]
+	if n == nil {
+		return nil
+	}
+	c := &api.NodeCores{Others: units.Cores(n.others) * unit}
+	for _, s := range n.shares {
+		c.Used += units.Cores(s.used) * unit
+		c.Granted += units.Cores(s.granted) * unit
+	}
+	return c
+}
+
 // Of is what there is at now for q: points that have ended.
 func (h *History) Of(now units.Instant, q api.Query) api.CoresHistory {
 	h.pass(now)

@@ -67,6 +67,9 @@ func TestWhoHadTheCores(t *testing.T) {
 		"app-2 [0 1 1 1] of [0 1 1 1], rest [0 0 0 0] of [0 0 0 0]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	if a, b := c.Node(c.now, "a"), c.Node(c.now, "b"); math.Abs(float64(a.Used)-3) > 0.01 || a.Granted != 5 || a.Others != 0.5 || b.Granted != 2 || c.Node(c.now, "c") != nil {
+		t.Errorf("node a: %+v, b: %+v", a, b)
+	}
 	h := c.Of(c.now.Add(900*time.Millisecond), api.Query{After: time.Unix(0, int64(start)).Add(2 * time.Second)})
 	if got, want := columns(h), "1 x 1s, offered [16], others [1], app-1 [3] of [6], app-2 [1] of [1], rest [0] of [0]"; got != want || h.From.UnixNano() != int64(start)+3e9 {
 		t.Errorf("%s from %v, want %s", got, h.From, want)
@@ -89,6 +92,9 @@ func TestANodeThatIsSilent(t *testing.T) {
 	}
 	c.pass(8 * time.Second)
 	h := c.Of(c.now, api.Query{})
+	if n := c.Node(c.now, "a"); n != nil {
+		t.Errorf("a node that is silent uses %+v", n)
+	}
 	known := 0
 	for i, offered := range h.Offered {
 		if math.IsNaN(float64(offered)) {

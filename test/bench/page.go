@@ -30,7 +30,8 @@ func paged(t testing.TB, add adder) {
 	look := lookedAt{began: time.Now().Add(-10 * time.Minute)}
 	door := web.New(web.Config{Serves: func() (web.Planner, error) { return &look, nil },
 		Who:   func(string) (api.Principal, error) { return looker, nil },
-		Began: func(string, string, error) {}, Release: "0.1.0"})
+		Began: func(string, string, error) {}, Release: "0.1.0",
+		Planner: func() string { return "127.0.0.1:4222" }})
 	server := httptest.NewServer(door)
 	t.Cleanup(func() { door.Close(); server.Close() }) // After the browser has ended.
 
@@ -118,7 +119,8 @@ func (p *lookedAt) Look(_ uint64, reply func(api.Changes)) {
 	}
 	for i := range pageNodes {
 		c.Nodes = append(c.Nodes, api.NodeSummary{Node: fmt.Sprintf("node-%d", i), Host: "host", State: "ready", Offered: 8,
-			Total: 8, Memory: 32 * units.GiB, Executors: 4, Version: "0.1.0"})
+			Total: 8, NodeCores: &api.NodeCores{Used: 3.5, Granted: 4.2, Others: 0.3}, Memory: 32 * units.GiB, Executors: 4,
+			Version: "0.1.0"})
 	}
 	go reply(c)
 }

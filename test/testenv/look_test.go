@@ -31,6 +31,10 @@ func TestWhoHadTheCoresAndWhatRunsCameTo(t *testing.T) {
 		if p := cores(e, nil).Promised; len(p) != 1 || p[0].App != d.ID() || !(p[0].Cores > 0 && p[0].Cores < 2) || p[0].Until.Sub(due).Abs() > time.Second {
 			t.Errorf("promised %+v, until %v", p, due)
 		}
+		r, err := e.Ask(api.VerbNodes, api.ControlRequest{})
+		if err != nil || r.Nodes[0].NodeCores == nil || r.Nodes[0].Used <= 0 || r.Nodes[0].Granted <= 0 || r.Nodes[0].Granted > 2 {
+			t.Errorf("nodes %+v, %v", r.Nodes, err)
+		}
 		ended := d.Wait()
 		e.Pass(2 * time.Second)
 		h := cores(e, nil)

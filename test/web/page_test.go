@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/test/browser"
 	"github.com/sparkpacer/pacer/test/testenv"
 )
@@ -17,6 +18,11 @@ func TestTheFirstScreen(t *testing.T) {
 	on(t, func(s *site) {
 		s.enter()
 		s.Seen("Nothing has run here yet")
+		s.Seen("pacer submit --pacer-profile etl app.py") // Nobody outside reaches this planner.
+		for at, want := range map[string]string{"planner-1:4999": "planner-1:4999", "[::]:4999": "127.0.0.1:4999"} {
+			browser.Eval[any](s.Tab, `import("./state.js").then(({session: s}) => (s.value = {...s.value, planner: "`+at+`"}, 0))`)
+			s.Seen("pacer submit --pacer-planner " + want + " --pacer-profile etl app.py")
+		}
 		a := s.recorded("nightly", 4)
 		s.Until(`document.querySelector(".row .name")?.innerText === "nightly"`)
 		s.Seen("Ended last")
@@ -39,6 +45,8 @@ func TestTheFirstScreen(t *testing.T) {
 		if low := browser.Eval[float64](s.Tab, `document.querySelector(".row").getBoundingClientRect().bottom`); low > 800 {
 			t.Errorf("the first row ends at %v, below the first screen", low)
 		}
+		used := `parseFloat(document.querySelector(".node .soft").innerText)`
+		s.Until(used + ` > 0 && document.querySelector(".node .granted").width.baseVal.value > 0`)
 		d.Wait()
 		s.Until(row + `.classList.contains("over")`)
 	})
@@ -67,6 +75,42 @@ func TestAnApplication(t *testing.T) {
 			t.Errorf("the parts of its time are %v %% together", shown)
 		}
 		s.Until(`document.querySelector(".facts").innerText.includes("` + string(is.ID) + `")`)
+	})
+}
+
+// A graph of many stages has a box for each job: jobs of the run and those to come are apart, and many jobs share boxes.
+func TestManyStagesAreFoldedByJob(t *testing.T) {
+	on(t, func(s *site) {
+		a := plant.App{Name: "wide"}
+		for job := range 21 {
+			for i := range 10 {
+				stage := plant.Stage{Job: job, Tasks: 2, Work: 0.02, Records: 100, Written: 100}
+				if i == 9 && job > 0 {
+					stage.Parents = []int{10*job - 1}
+				}
+				a.Stages = append(a.Stages, stage)
+			}
+		}
+		d := s.world.Submit(a)
+		d.Wait()
+		s.enter()
+		browser.Eval[any](s.Tab, `location.hash = "#/app/`+string(d.ID())+`"; 0`)
+		s.Until(`document.querySelectorAll(".dag svg g.done").length === 21`)
+		s.Seen("by job, 210 stages in all: 21 done")
+		s.Until(`document.querySelectorAll(".dag svg > path").length === 20`)
+		folds := func(stages string) string {
+			return browser.Eval[string](s.Tab, `import("./dag.js").then((m) => m.folded(m.boxes(`+stages+`))
+				.map((b) => b.label + ": " + [b.name, b.state, b.tasks + " tasks", ...b.parents].join(" ")).join("; "))`)
+		}
+		if got, want := folds(`[{stage: 4, job: 7, state: "done", tasks: 3, match: {stage: 0}}, {stage: 5, job: 7, state: "running", tasks: 1,
+			parents: [4]}, {stage: -1, job: 1, state: "coming", tasks: 9, parents: [0], match: {stage: 1}}, {stage: 6, state: "failed", tasks: 2}]`),
+			"job 7: 2 stages running 4 tasks; job 1: 1 stage coming 9 tasks r2; no job known: 1 stage failed 2 tasks"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		got := folds(`Array.from({length: 500}, (_, i) => ({stage: i, job: i, state: "done", tasks: 1}))`)
+		if boxes := strings.Split(got, "; "); len(boxes) != 167 || boxes[166] != "jobs 498 to 499: 2 stages done 2 tasks" {
+			t.Errorf("%d boxes, the last one %s", len(boxes), boxes[len(boxes)-1])
+		}
 	})
 }
 

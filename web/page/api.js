@@ -1,6 +1,7 @@
 // Asks the planner. Every request carries the session's token in a header; cookies would travel to other ports too.
 
-/** @typedef {{user: string, role: "view"|"submit"|"operate", expires_at: ?string, release: string}} Session */
+/** @typedef {{user: string, role: "view"|"submit"|"operate", expires_at: ?string, release: string,
+ *   planner?: string}} Session */
 
 /** Why the planner does not do something: a status (0: it was not reached), its kind, and one line for people. */
 export class Problem extends Error {

@@ -9,7 +9,7 @@ const MOST = 200;
  * The stages to draw, by keys that those of the profile to come share with those of the run.
  * @param {object[]} stages of ApplicationDetail, or of a Profile
  * @returns {Array<{key: string, label: string, name: string, more: string, state: string, work: number, tasks: number,
- *   parents: string[], job: number}>}
+ *   parents: string[], job: ?number}>} a job of a stage to come is one of the profile, and null is not known
  */
 export function boxes(stages) {
   const newest = new Map(),
@@ -26,7 +26,7 @@ export function boxes(stages) {
     name: s.name,
     state: s.state,
     tasks: s.tasks,
-    job: s.job ?? 0,
+    job: s.job ?? null,
     work: s.core_seconds ?? 0,
     label: s.state === "coming" ? "coming" : `stage ${s.stage}`,
     more:
@@ -41,26 +41,35 @@ export function boxes(stages) {
   }));
 }
 
-/** Folds boxes by their job. @param {ReturnType<typeof boxes>} all */
+/**
+ * Folds boxes by their jobs: those of the run, whose stages have begun, and those of the profile to come, which have
+ * numbers of their own. Of too many jobs as many are in one box as that takes.
+ * @param {ReturnType<typeof boxes>} all
+ */
 export function folded(all) {
-  const of = new Map(all.map((b) => [b.key, `j${b.job}`])),
-    jobs = new Map();
-  for (const b of all) {
-    const key = of.get(b.key),
-      j = jobs.get(key) ?? { key, name: "", states: [], work: 0, tasks: 0, n: 0, parents: new Set(), job: b.job };
-    (j.n++, (j.work += b.work), (j.tasks += b.tasks), j.states.push(b.state));
-    for (const p of b.parents) if (of.get(p) !== key) j.parents.add(of.get(p));
-    jobs.set(key, j);
-  }
-  const stateOf = (states) => ["failed", "running", "coming"].find((s) => states.includes(s)) ?? "done";
-  return [...jobs.values()].map((j) => ({
-    ...j,
-    label: `job ${j.job}`,
-    name: count(j.n, "stage"),
-    state: stateOf(j.states),
-    more: "",
-    parents: [...j.parents],
-  }));
+  const part = (b) => (b.state === "coming" ? "p" : "r"),
+    jobs = [...new Set(all.map((b) => b.job ?? -1))].sort((a, b) => a - b),
+    each = Math.ceil(jobs.length / MOST),
+    group = new Map(jobs.map((job, i) => [job, Math.floor(i / each)])),
+    of = new Map(all.map((b) => [b.key, part(b) + group.get(b.job ?? -1)])),
+    groups = Map.groupBy(all, (b) => of.get(b.key));
+  return [...groups].map(([key, in_]) => {
+    const numbers = in_.map((b) => b.job ?? -1),
+      [first, last] = [Math.min(...numbers), Math.max(...numbers)],
+      sum = (what) => in_.reduce((all, b) => all + b[what], 0),
+      is = (state) => in_.some((b) => b.state === state);
+    return {
+      key,
+      name: count(in_.length, "stage"),
+      label: last < 0 ? "no job known" : first === last ? `job ${last}` : `jobs ${Math.max(0, first)} to ${last}`,
+      state: ["failed", "running", "coming", "done"].find(is),
+      work: sum("work"),
+      tasks: sum("tasks"),
+      job: last,
+      more: "",
+      parents: [...new Set(in_.flatMap((b) => b.parents.map((p) => of.get(p))))].filter((p) => p !== key),
+    };
+  });
 }
 
 /** Places boxes by dagre. */
@@ -99,9 +108,9 @@ const under = (b) =>
 /** The graph as a section. @param {{stages: object[], title?: string}} props */
 export function Dag({ stages, title = "Stages as a graph" }) {
   const [at, set] = useState(null);
-  let all = boxes(stages);
-  const many = all.length > MOST;
-  if (many) all = folded(all);
+  const each = boxes(stages),
+    many = each.length > MOST,
+    all = many ? folded(each) : each;
   const key = JSON.stringify(all.map((b) => [b.key, b.state, b.parents, Math.round(b.work)]));
   useEffect(() => {
     let gone = false;
@@ -117,7 +126,7 @@ export function Dag({ stages, title = "Stages as a graph" }) {
       .join(", ") || count(all.length, "stage");
   return html`<section class="card" aria-label=${title}>
     <div class="head"><h2>${title}</h2><span class="soft small">
-      ${many ? `${all.length} jobs of many stages: ` : ""}${words}; the larger, the more work</span></div>
+      ${many ? `by job, ${count(each.length, "stage")} in all: ` : ""}${words}; the larger, the more work</span></div>
     <div class="dag" tabindex="0" role="group" aria-label=${`${title}: ${words}. The table of stages has the same.`}>
       ${
         at &&

@@ -2,12 +2,14 @@
 import { count } from "./format.js";
 import { html } from "./parts.js";
 import { Nodes } from "./rows.js";
-import { nodes, state } from "./state.js";
+import { nodes, session, state } from "./state.js";
 
 /** The way to a first application. */
 export function FirstRun() {
-  const planner = `${location.hostname}:4222`;
-  const again = `pacer submit --pacer-planner ${planner} --pacer-profile etl --pacer-deadline 10m app.py`;
+  // One that listens on every address is reached as this page is.
+  const at = (session.value?.planner ?? "").replace(/^(0\.0\.0\.0|\[::\])?:/, location.hostname + ":");
+  const on = (flag) => (at ? `${flag} ${at} ` : "");
+  const submit = `pacer submit ${on("--pacer-planner")}--pacer-profile etl`;
   return html`<div class="stack">
     <section class="card empty">
       <h1>Nothing has run here yet</h1>
@@ -17,11 +19,11 @@ export function FirstRun() {
         what Pacer does:</p>
       <ol>
         <li>Run an application once as it is. Pacer records its profile.
-          <pre tabindex="0">pacer submit --pacer-planner ${planner} --pacer-profile etl app.py</pre></li>
+          <pre tabindex="0">${submit} app.py</pre></li>
         <li>Ask what a deadline would mean.
-          <pre tabindex="0">pacer plan --planner ${planner} --profile etl --deadline 10m</pre></li>
+          <pre tabindex="0">pacer plan ${on("--planner")}--profile etl --deadline 10m</pre></li>
         <li>Run it again, to end just before its deadline on as few cores as that takes.
-          <pre tabindex="0">${again}</pre></li>
+          <pre tabindex="0">${submit} --pacer-deadline 10m app.py</pre></li>
       </ol>
     </section>
     <${Nodes} all=${nodes.value} release=${state.value?.release} />

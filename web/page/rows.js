@@ -128,8 +128,9 @@ function Node({ n }) {
   const width = (v) => Math.min(100, ((v ?? 0) / total) * 100);
   const others = n.others_cores ?? null,
     used = n.used_cores ?? null;
+  const more = used === null ? "" : `${cores(n.granted_cores)} granted, ${cores(others)} used by others`;
   const words = used === null ? count(n.executors, "executor") : `${cores(used)} of ${cores(n.offered_cores)}`;
-  return html`<li class="node">
+  return html`<li class="node" title=${more}>
     <div><span class="cut" title=${n.host}>${n.node}</span><span
       class=${n.state === "ready" ? "soft" : n.state === "lost" ? "late" : "tight"}>
         ${n.state === "ready" ? words : n.state}</span></div>

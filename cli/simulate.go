@@ -20,6 +20,7 @@ import (
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/fluid"
+	"github.com/sparkpacer/pacer/sim/mesh/hosts"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -27,7 +28,7 @@ import (
 func simulateCommand(sh *shell) *cobra.Command {
 	var laws []string
 	var o paper.Options
-	var fo fluid.Options
+	var fo tableOptions
 	var out string
 	reserve := strings.Join(fluid.ReserveTables(), " and ")
 	tables := slices.Concat(paper.Tables(), slices.Sorted(maps.Keys(unpaced())))
@@ -41,6 +42,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 			offersTable + " is of a third: what two frameworks hold, run and wait for on a cluster that\n" +
 			"is divided by offers; " + reserve + " are jobs with deadlines whose work nobody knows, and\n" +
 			unknownTable + " is what it is worth to promise such applications something, with the engines.\n" +
+			glapTable + " is of a fourth: machines that empty themselves by what they have learnt, beside other\n" +
+			"policies, and " + alikeTable + " how alike what they have learnt becomes.\n" +
 			"With --out it also writes the figures as JSON, plots, and of a scenario the event\n" +
 			"history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),
@@ -52,6 +55,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 	c.Flags().StringVar(&o.Only, "only", "", "run the cases of a table whose name contains this")
 	c.Flags().IntSliceVar(&fo.CPUs, "cpus", []int{2250, 4500, 15000}, "clusters of "+reserve)
 	c.Flags().BoolVar(&fo.Full, "full", false, "of "+reserve+": as many jobs as the source has, not 20,000")
+	c.Flags().IntSliceVar(&fo.Workers, "workers", nil,
+		"sizes of "+strings.Join(meshed(), " and ")+" (default: the source's)")
 	c.Flags().StringVar(&out, "out", "", "directory for plots and the event history")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for _, law := range laws {
@@ -72,6 +77,10 @@ func simulateCommand(sh *shell) *cobra.Command {
 			return command.Usagef("--cpus and --full are for %s", reserve)
 		case len(fo.CPUs) == 0 || slices.ContainsFunc(fo.CPUs, func(n int) bool { return n < 1 || n > 1_000_000 }):
 			return command.Usagef("--cpus is %v: want numbers from 1 to 1000000", fo.CPUs)
+		case !slices.Contains(meshed(), args[0]) && len(fo.Workers) > 0:
+			return command.Usagef("--workers is for %s", strings.Join(meshed(), ", "))
+		case slices.ContainsFunc(fo.Workers, func(n int) bool { return n < 1 || n > 100_000 }):
+			return command.Usagef("--workers is %v: want numbers from 1 to 100000", fo.Workers)
 		case len(laws) > 0 && isUnpaced:
 			return command.Usagef("--law is for scenarios and for tables of executors that are steered")
 		case !isTable && len(laws) > 1:
@@ -99,7 +108,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 		} else {
 			err = sh.simulateScenario(c.Context(), args[0], strings.Join(laws, ""), *form, out)
 		}
-		if errors.Is(err, sim.ErrStopped) || errors.Is(err, fluid.ErrStopped) {
+		if errors.Is(err, sim.ErrStopped) || errors.Is(err, fluid.ErrStopped) || errors.Is(err, hosts.ErrStopped) {
 			return fmt.Errorf("interrupted: %w", c.Context().Err())
 		}
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/fluid"
+	mesh "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
@@ -146,6 +147,25 @@ func TestSimulateReserves(t *testing.T) {
 	}
 }
 
+// Machines that empty themselves, of a size that is asked for; what they have learnt is drawn.
+func TestSimulateEmptiesMachines(t *testing.T) {
+	out := t.TempDir()
+	code, stdout, stderr := run(t, "simulate", "glap", "--workers", "20", "--seeds", "1", "--only", "20-2 grmp")
+	if code != command.ExitOK || !strings.Contains(stdout, "(75 %)") || strings.Contains(stdout, "glap ") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = run(t, "simulate", "glap-learning", "--workers", "4", "--seeds", "1", "--only", "4-2", "--out", out, "-o", "json")
+	var got mesh.GLAPTable
+	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || len(got.Cells) != 1 || len(got.Cells[0].Runs[0].Similarity) != 51 {
+		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
+	}
+	for _, ext := range []string{".png", ".svg", ".json"} {
+		if info, err := os.Stat(filepath.Join(out, "glap-learning"+ext)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+}
+
 func TestSimulateRefusesInOneLine(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.csv")
 	if err := os.WriteFile(bad, []byte("arrival,time,core,elastic,cores,memory,priority\n0,-1,1,0,1,1g,0\n"), 0o600); err != nil {
@@ -165,15 +185,18 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		"the cases of unknown are compared":         {"simulate", "unknown", "--only", "pythia"},
 		"tr1 has no such case, want a part of one's name: RULE DEADLINES CPUS, of pythia, justice, oracle, fs, fs-reactive; fixed1x": {"simulate",
 			"tr1", "--only", "nobody"},
-		"--cpus is [0]: want numbers from 1":    {"simulate", "tr1", "--cpus", "0"},
-		"--cpus and --full are for tr1 and tr2": {"simulate", "pace", "--full"},
-		"nothing of offers is":                  {"simulate", "offers", "--seeds", "2"},
-		"scenarios and for tables of executors": {"simulate", "offers", "--law", "pi"},
-		"sharing, eq21, offers, pace":           {"simulate", "offer"},
-		"bad.csv:2: time \"-1\": want a number": {"simulate", bad},
-		"accepts 1 arg(s), received 0":          {"simulate"},
-		"a scenario runs under one law":         {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
-		"accepts 1 arg(s), received 2":          {"replay", "a", "b"},
+		"--cpus is [0]: want numbers from 1":                                      {"simulate", "tr1", "--cpus", "0"},
+		"--cpus and --full are for tr1 and tr2":                                   {"simulate", "pace", "--full"},
+		"glap has no such case, want a part of one's name: MACHINES-RATIO POLICY": {"simulate", "glap", "--only", "nobody"},
+		"--workers is for glap":                                                   {"simulate", "pace", "--workers", "5"},
+		"--workers is [0]: want numbers from 1":                                   {"simulate", "glap", "--workers", "0"},
+		"nothing of offers is":                                                    {"simulate", "offers", "--seeds", "2"},
+		"scenarios and for tables of executors":                                   {"simulate", "offers", "--law", "pi"},
+		"sharing, eq21, glap, glap-learning":                                      {"simulate", "offer"},
+		"bad.csv:2: time \"-1\": want a number":                                   {"simulate", bad},
+		"accepts 1 arg(s), received 0":                                            {"simulate"},
+		"a scenario runs under one law":                                           {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
+		"accepts 1 arg(s), received 2":                                            {"replay", "a", "b"},
 	} {
 		if code, _, stderr := run(t, args...); code != command.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d: %s", args, code, stderr)

@@ -10,13 +10,16 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim/fluid"
+	mesh "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/unknown"
 	"github.com/sparkpacer/pacer/sim/zoe"
 )
 
-// Names of the tables of packages offers, zoe and unknown.
+// Names of the tables of packages offers, zoe, unknown and mesh/paper.
 const (
+	glapTable    = "glap"
+	alikeTable   = "glap-learning"
 	offersTable  = "offers"
 	zoeTable     = "zoe"
 	unknownTable = "unknown"
@@ -32,28 +35,45 @@ type printout struct {
 	cases   string // What their names are made of, where that is too much to guess.
 }
 
+// tableOptions say how such a table is made; Workers are sizes of the meshes.
+type tableOptions struct {
+	fluid.Options
+	Workers []int
+}
+
+// meshed are the tables of mesh/paper.
+func meshed() []string { return []string{glapTable, alikeTable} }
+
 // unpaced are the tables in which no control law steers anything.
-func unpaced() map[string]func(fluid.Options) (printout, error) {
-	tables := map[string]func(fluid.Options) (printout, error){
-		fluid.PaceTable: func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunPace(o)) },
-		zoeTable: compared(zoeTable, func(o fluid.Options) (printout, error) {
+func unpaced() map[string]func(tableOptions) (printout, error) {
+	tables := map[string]func(tableOptions) (printout, error){
+		fluid.PaceTable: func(o tableOptions) (printout, error) { return ofUnits(fluid.RunPace(o.Options)) },
+		zoeTable: compared(zoeTable, func(o tableOptions) (printout, error) {
 			t, err := zoe.Run(zoe.Options{Seeds: o.Seeds, Stop: o.Stop})
 			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw, ""}, err
 		}),
-		unknownTable: compared(unknownTable, func(o fluid.Options) (printout, error) {
+		unknownTable: compared(unknownTable, func(o tableOptions) (printout, error) {
 			t, err := unknown.Run(unknown.Options{Seeds: o.Seeds, Stop: o.Stop})
 			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, nil, ""}, err
 		}),
-		offersTable: func(o fluid.Options) (printout, error) {
+		offersTable: func(o tableOptions) (printout, error) {
 			cases, err := offers.WordCount(o.Only)
 			return printout{"WordCount in SparkFG and in Hadoop, one 10 s after the other, " +
 				"on 6 nodes that are offered as by Mesos",
 				[][][]string{offers.Rows(cases)}, cases, nil, ""}, err
 		},
+		glapTable: func(o tableOptions) (printout, error) {
+			t, err := mesh.RunGLAP(mesh.GLAPOptions{Machines: o.Workers, Seeds: o.Seeds, Only: o.Only, Stop: o.Stop})
+			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw, ": MACHINES-RATIO POLICY"}, err
+		},
+		alikeTable: func(o tableOptions) (printout, error) {
+			t, err := mesh.RunGLAPLearning(mesh.GLAPOptions{Machines: o.Workers, Seeds: o.Seeds, Only: o.Only, Stop: o.Stop})
+			return printout{t.Title, [][][]string{t.LearningRows()}, t, t.Draw, ": MACHINES-RATIO glap"}, err
+		},
 	}
 	for _, name := range fluid.ReserveTables() {
-		tables[name] = func(o fluid.Options) (printout, error) {
-			t, err := fluid.RunReserve(name, o)
+		tables[name] = func(o tableOptions) (printout, error) {
+			t, err := fluid.RunReserve(name, o.Options)
 			cases := ": RULE DEADLINES CPUS, of " + strings.Join(assign.Reserving(), ", ") + "; " +
 				strings.Join(fluid.GeneratorNames(), ", ")
 			return printout{t.Title, [][][]string{t.Rows(), t.MeasureRows()}, t, t.Draw, cases}, err
@@ -63,8 +83,8 @@ func unpaced() map[string]func(fluid.Options) (printout, error) {
 }
 
 // compared is the table of that name, whose cases cannot be run apart.
-func compared(name string, run func(fluid.Options) (printout, error)) func(fluid.Options) (printout, error) {
-	return func(o fluid.Options) (printout, error) {
+func compared(name string, run func(tableOptions) (printout, error)) func(tableOptions) (printout, error) {
+	return func(o tableOptions) (printout, error) {
 		if o.Only != "" {
 			return printout{}, command.Usagef("--only %q: the cases of %s are compared, and run together", o.Only, name)
 		}
@@ -77,7 +97,7 @@ func ofUnits(t fluid.Table, err error) (printout, error) {
 }
 
 // simulateUnpaced runs the table of that name, or a trace through the cases of pace.
-func simulateUnpaced(w io.Writer, name string, o fluid.Options, form output, out string) error {
+func simulateUnpaced(w io.Writer, name string, o tableOptions, form output, out string) error {
 	run := unpaced()[name]
 	if run == nil {
 		file, err := os.Open(name)
@@ -89,7 +109,7 @@ func simulateUnpaced(w io.Writer, name string, o fluid.Options, form output, out
 		if err != nil {
 			return command.Coded(command.ExitUsage, err)
 		}
-		run = func(o fluid.Options) (printout, error) { return ofUnits(fluid.RunTrace(name, jobs, o)) }
+		run = func(o tableOptions) (printout, error) { return ofUnits(fluid.RunTrace(name, jobs, o.Options)) }
 	}
 	s, err := run(o)
 	if err == nil && len(s.tables[0]) < 2 {

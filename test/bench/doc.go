@@ -103,6 +103,11 @@
 //	watch.kib_per_s, watch.age_s.max     what a page reads of 1,000 applications on 500 nodes whose figures all change;
 //	                                     how old what it shows gets, after the planner's word
 //	api.documented_pct                   answers of the API that are as openapi.yaml says, n answers of all routes
+//	hosts.overloaded_gain_pct.POLICY,    machines that empty themselves (sim/mesh/hosts), means of nine cells: machines
+//	hosts.migrations_gain_pct.POLICY     overloaded and moves of VMs under glap, less than under POLICY, n seeds
+//	hosts.slav_order_cells               cells of the nine in which SLAV rises from glap over ecocloud and pabfd to grmp;
+//	                                     hosts.similarity_pct: how alike what machines have learnt becomes
+//	hosts.run_s, .rss_mib                CPU time and memory of 2,000 machines with 8,000 VMs, 700 and 720 rounds
 //	queue.sim.elastic_ratio, .rigid_ratio   100 applications on ten nodes of two units, on the engines (sim/zoe):
 //	                                     turnaround under flexible over rigid, fifo, n traces
 //	queue.sim.interactive_ratio, .met_gain, .batch_ratio   the same: waits, deadlines met and turnaround under

@@ -1,0 +1,129 @@
+package consolidation
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// anyUse draws a use up to a bound.
+func anyUse(t *rapid.T, most float64, name string) Use {
+	return Use{rapid.Float64Range(0, most).Draw(t, name+" cpu"), rapid.Float64Range(0, most).Draw(t, name+" memory")}
+}
+
+// anyVMs draws VMs of a machine, and what they come to.
+func anyVMs(t *rapid.T) (m Machine) {
+	for range rapid.IntRange(0, 8).Draw(t, "VMs") {
+		vm := VM{Now: anyUse(t, 0.4, "now"), Mean: anyUse(t, 0.3, "mean"), Cost: float64(rapid.IntRange(0, 3).Draw(t, "cost"))}
+		vm.Action = StateOf(vm.Mean.Of(Use{0.4, 0.4}))
+		m.VMs = append(m.VMs, vm)
+		m.Now, m.Mean = m.Now.Plus(vm.Now), m.Mean.Plus(vm.Mean)
+	}
+	return m
+}
+
+// learnt draws tables that have been trained.
+func learnt(t *rapid.T, c Config, m Machine) *Tables {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	q := NewTables()
+	for range rapid.IntRange(0, 3).Draw(t, "rounds") {
+		c.Learn(q, m.VMs, r.IntN)
+	}
+	return q
+}
+
+// Whatever is learnt, values stay within what the rewards allow: the largest over 1 - gamma.
+func TestValuesAreBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Default()
+		q := learnt(t, c, anyVMs(t))
+		for s := range q.Out {
+			for a := range q.Out[s] {
+				if v, known := q.Out.Known(State(s), State(a)); known && !(v > 0 && v <= 18/(1-c.Gamma)) {
+					t.Fatalf("Out is %v", v)
+				}
+				if v, known := q.In.Known(State(s), State(a)); known && !(v >= 2*c.Danger/(1-c.Gamma) && v <= 16/(1-c.Gamma)) {
+					t.Fatalf("In is %v", v)
+				}
+			}
+		}
+	})
+}
+
+// An exchange, written another way: one VM after the other, each the first of a sorted list.
+func TestAnExchangeIsAsWrittenAnotherWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Default()
+		c.Unknown = rapid.SampledFrom(Switches()["unknown"]).Draw(t, "unknown")
+		p, q := anyVMs(t), anyVMs(t)
+		tables := learnt(t, c, p)
+		var want []int
+		from, to, refused := p, q, false
+		left := []int{}
+		for i := range p.VMs {
+			left = append(left, i)
+		}
+		for over := from.Now.Overloaded(); len(left) > 0 && !refused && (!over || from.Now.Overloaded()); {
+			worth := func(i int) float64 {
+				if v, known := tables.Out.Known(StateOf(from.Mean), p.VMs[i].Action); known {
+					return v
+				}
+				return 0
+			}
+			slices.SortStableFunc(left, func(a, b int) int {
+				switch {
+				case worth(a) != worth(b):
+					return int(math.Copysign(1, worth(b)-worth(a)))
+				case p.VMs[a].Cost != p.VMs[b].Cost:
+					return int(math.Copysign(1, p.VMs[a].Cost-p.VMs[b].Cost))
+				}
+				return a - b
+			})
+			vm := p.VMs[left[0]]
+			if refused = !c.Accepts(tables, to, vm); !refused {
+				want, left = append(want, left[0]), left[1:]
+				from.Now, from.Mean = from.Now.Less(vm.Now), from.Mean.Less(vm.Mean)
+				to.Now, to.Mean = to.Now.Plus(vm.Now), to.Mean.Plus(vm.Mean)
+			}
+		}
+		got, said := c.HandOver(tables, &p, &q)
+		if !slices.Equal(got, want) || said != refused {
+			t.Fatalf("moves %v, refused %v; want %v, %v", got, said, want, refused)
+		}
+		if q.Now.Overloaded() && len(got) > 0 {
+			t.Fatalf("the move fills %v", q.Now)
+		}
+	})
+}
+
+// Machines that average again and again come to know the same, and the mean of all where all know a pair.
+func TestAveragesBecomeOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 6).Draw(t, "machines")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		var all []*Tables
+		mean := 0.0
+		for range n {
+			q := NewTables()
+			v := r.Float64()*200 - 100
+			q.In[7][9] = float32(v)
+			mean += v / float64(n)
+			if r.IntN(2) == 0 {
+				q.Out[r.IntN(States)][r.IntN(States)] = float32(r.Float64())
+			}
+			all = append(all, q)
+		}
+		for range 40 * n {
+			i := r.IntN(n)
+			Average(all[i], all[(i+1+r.IntN(n-1))%n])
+		}
+		for _, q := range all {
+			if math.Abs(float64(q.In[7][9])-mean) > 0.01*(1+math.Abs(mean)) || Similarity(q, all[0]) < 0.99 {
+				t.Fatalf("%v, want %v; similarity %v", q.In[7][9], mean, Similarity(q, all[0]))
+			}
+		}
+	})
+}

@@ -1,0 +1,28 @@
+// Package hosts is machines and VMs in rounds of two minutes, and policies that put the VMs on as few machines as they
+// can: the world of chapter 4 of M. Khelghatdoust, "Scalable and distributed resource management protocols for cloud
+// and big data clusters" (2018), on the engine of deciders/consolidation.
+//
+//	glap      exchanges between machines that gossip, by tables that all have learnt
+//	grmp      exchanges up to a threshold, by CPU alone; nobody wakes
+//	ecocloud  machines accept and hand on by trials, whose chance follows from their load
+//	pabfd     a central best fit, by CPU alone, under a threshold for each machine by its history
+//	bfd       no policy: how many machines a best fit of what VMs use would take
+//
+// A round is: the policy moves VMs by what they used last, the VMs use something else, and that is counted. All
+// policies have the same VMs, demands and first places by a seed. A VM that moves counts at once where it comes, so
+// that no two senders fill the same room.
+//
+// # What is made up
+//
+// The source's demands are Google's traces. Here they are made up by Load: a mean of its own for each VM, noise that
+// stays a while, bursts, and a wave that all follow. Bursts are fitted so that under grmp as many machines are
+// overloaded as the source says, 75 %; no other figure is fitted.
+//
+// # Units
+//
+// A Use is a part of a machine, in Load a part of what a VM was given. Times are rounds, or seconds where it says so.
+//
+// # What the caller must do
+//
+// Call Run, from any goroutine. The same Config gives the same Outcome.
+package hosts

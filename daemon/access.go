@@ -147,6 +147,23 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 	}
 }
 
+// webCode lets somebody begin a session.
+func (t *term) webCode(by api.Principal) (*api.WebCode, error) {
+	p := t.planner
+	if err := access.Verb(by, api.VerbWeb); err != nil {
+		return nil, err
+	}
+	if p.site == nil {
+		return nil, api.Errorf(api.KindConflict, "this planner shows no page: its planner.http is empty")
+	}
+	return &api.WebCode{Code: p.door.Sessions.Code(by), URL: p.site.url()}, nil
+}
+
+// Plan implements web.Planner.
+func (t *term) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanReply)) {
+	t.loop.Plan(by, r, reply)
+}
+
 // logsTimeout bounds how long a node may take for a piece of a log.
 const logsTimeout = 10 * time.Second
 
@@ -194,6 +211,18 @@ func (a *plannerAccess) scrapes(login, secret string) error {
 		err = access.Verb(who, api.VerbApps)
 	}
 	return err
+}
+
+// prove is the principal of a login that is proven to the page. A server that lets everybody in proves nothing.
+func (a *plannerAccess) prove(login, secret, from string) (api.Principal, error) {
+	if a.open {
+		return api.Principal{}, api.Errorf(api.KindDenied, "logins prove nothing here: `pacer web` begins a session")
+	}
+	by, err := a.keyring.Prove(login, secret)
+	if err != nil {
+		a.audit.session(login, from, err)
+	}
+	return by, err
 }
 
 func about(r api.ControlRequest) string {

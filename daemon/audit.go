@@ -105,6 +105,15 @@ func (a *audit) refused(r bus.Refusal) {
 	}
 }
 
+// session notes that a session of the page has begun, or that somebody was not let in.
+func (a *audit) session(login, from string, err error) {
+	if err != nil {
+		a.refused(bus.Refusal{Login: login, From: from, What: bus.RefusedConnect, Why: err})
+		return
+	}
+	a.line(auditLine{Who: login, From: from, Verb: "session", Result: result(nil)})
+}
+
 func (a *audit) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -43,35 +43,35 @@ func newSite(cfg siteConfig, g prometheus.Gatherer) (*site, error) {
 	if cfg.Address == "" {
 		return nil, nil
 	}
-	own, scheme := metrics.Handler(g, cfg.Checks), "http"
-	mux, closed := http.NewServeMux(), guarded(own, cfg.Scrapes)
-	mux.Handle(metrics.Path, closed)
-	for path := range cfg.Checks {
-		if bus.IsLoopback(cfg.Address) {
-			mux.Handle(path, own) // It tells nothing.
-		} else {
-			mux.Handle(path, closed)
-		}
+	loopback, scheme := bus.IsLoopback(cfg.Address), "http"
+	own := metrics.Handler(g, cfg.Checks)
+	closed := guarded(own, cfg.Scrapes)
+	mux, checks, rest := http.NewServeMux(), closed, closed
+	if loopback {
+		checks = own // It tells nothing.
 	}
 	if cfg.Page != nil {
-		mux.Handle("/", cfg.Page)
-	} else {
-		mux.Handle("/", closed)
+		rest = cfg.Page
+	}
+	mux.Handle(metrics.Path, closed)
+	mux.Handle("/", rest)
+	for path := range cfg.Checks {
+		mux.Handle(path, checks)
 	}
 	var secured *tls.Config
-	if cfg.TLS.Cert != "" && !bus.IsLoopback(cfg.Address) {
+	if cfg.TLS.Cert != "" && !loopback {
 		var err error
 		scheme = "https"
 		if secured, err = cfg.TLS.Serve(func(err error) { cfg.Log.Warn(err.Error()) }); err != nil {
 			return nil, fmt.Errorf("http: %w", err)
 		}
+		secured.NextProtos = []string{"h2", "http/1.1"}
 	}
 	listener, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
 	if secured != nil {
-		secured.NextProtos = []string{"h2", "http/1.1"}
 		listener = tls.NewListener(listener, secured)
 	}
 	s := &site{listener: listener, scheme: scheme, server: &http.Server{Handler: mux,

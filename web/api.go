@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,69 +12,109 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// route is what the API answers to.
+type route struct {
+	pattern string
+	// answer is what is told, as JSON; nil of one that has answered itself.
+	answer func(*call) (any, error)
+	open   bool // To a client that does not say who asks.
+}
+
+var routes = []route{
+	{"GET /applications", listApplications, false},
+	{"GET /applications/{id}", showApplication, false},
+	{"GET /applications/{id}/why", asks(api.VerbWhy, func(r *api.ControlReply) any { return answer(r.Why) }), false},
+	{"GET /applications/{id}/samples", asks(api.VerbApp, samplesOf), false},
+	{"POST /applications/{id}/kill", asks(api.VerbKill, done), false},
+	{"POST /applications/{id}/release", asks(api.VerbRelease, done), false},
+	{"POST /applications/{id}/deadline", changeDeadline, false},
+	{"GET /nodes", asks(api.VerbNodes, func(r *api.ControlReply) any {
+		return answer(object{"nodes": append([]api.NodeSummary{}, r.Nodes...)})
+	}), false},
+	{"GET /profiles", asks(api.VerbProfiles, listProfiles), false},
+	{"GET /profiles/{name}", showProfile, false},
+	{"POST /plan", planDeadlines, false},
+	{"GET /cores", showCores, false},
+	{"GET /report", showReport, false},
+	{"GET /watch", stream, false},
+	{"POST /session", beginSession, true},
+	{"GET /session", func(c *call) (any, error) { return c.session(), nil }, false},
+	{"DELETE /session", endSession, false},
+}
+
 // Bounds of one request.
 const (
 	limitApplications, mostApplications = 100, 1000
 	mostDeadlines                       = 64
 )
 
-func (c *call) app() api.AppID { return api.AppID(c.PathValue("id")) }
+// asks answers with what is shown of the reply to a verb.
+func asks(verb api.Verb, show func(*api.ControlReply) any) func(*call) (any, error) {
+	return func(c *call) (any, error) { return c.ask(verb, api.ControlRequest{}, show) }
+}
 
-func listApplications(_ http.ResponseWriter, c *call) (any, error) {
+func (c *call) ask(verb api.Verb, q api.ControlRequest, show func(*api.ControlReply) any) (any, error) {
+	reply, err := c.control(verb, q)
+	if err != nil {
+		return nil, err
+	}
+	return show(&reply), nil
+}
+
+func done(r *api.ControlReply) any { return answer(object{"message": r.Message}) }
+
+func listApplications(c *call) (any, error) {
 	q := c.URL.Query()
-	limit := limitApplications
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > mostApplications {
-			return nil, api.Errorf(api.KindInvalid, "limit is %q, want a number from 1 to %d", api.Clip(text, api.MostToken),
-				mostApplications)
-		}
-		limit = n
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(limitApplications)))
+	if err != nil || limit < 1 || limit > mostApplications {
+		return nil, api.Errorf(api.KindInvalid, "limit is %q, want a number from 1 to %d",
+			api.Clip(q.Get("limit"), api.MostToken), mostApplications)
 	}
-	reply, err := c.control(api.VerbApps, api.ControlRequest{})
-	if err != nil {
-		return nil, err
-	}
+	differs := func(key, value string) bool { return q.Get(key) != "" && q.Get(key) != value }
 	states, before := strings.Split(q.Get("state"), ","), api.AppID(q.Get("before"))
-	apps := slices.DeleteFunc(reply.Apps, func(a api.AppSummary) bool {
-		return q.Get("user") != "" && a.User != q.Get("user") || q.Get("profile") != "" && a.Profile != q.Get("profile") ||
-			q.Get("state") != "" && !slices.Contains(states, string(a.State)) || before != "" && a.ID >= before
+	return c.ask(api.VerbApps, api.ControlRequest{}, func(r *api.ControlReply) any {
+		apps := slices.DeleteFunc(r.Apps, func(a api.AppSummary) bool {
+			return differs("user", a.User) || differs("profile", a.Profile) || before != "" && a.ID >= before ||
+				q.Get("state") != "" && !slices.Contains(states, string(a.State))
+		})
+		slices.SortFunc(apps, func(a, b api.AppSummary) int { return cmp.Compare(b.ID, a.ID) }) // Ids sort by time.
+		return answer(object{"applications": append([]api.AppSummary{}, apps[:min(len(apps), limit)]...),
+			"more": len(apps) > limit})
 	})
-	slices.SortFunc(apps, func(a, b api.AppSummary) int { return cmp.Compare(b.ID, a.ID) }) // Ids sort by time.
-	list := make([]object, 0, limit)
-	for _, a := range apps[:min(len(apps), limit)] {
-		list = append(list, applicationOf(a))
+}
+
+// showApplication shows an application without its samples, which are an answer of their own.
+func showApplication(c *call) (any, error) {
+	return c.ask(api.VerbApp, api.ControlRequest{}, func(r *api.ControlReply) any {
+		a := *r.App
+		a.Stages = slices.Clone(a.Stages)
+		for i := range a.Stages {
+			a.Stages[i].Samples = nil
+		}
+		o := answer(a)
+		stages, _ := o["stages"].([]any)
+		for _, s := range stages {
+			delete(s.(object), "samples")
+		}
+		return o
+	})
+}
+
+func changeDeadline(c *call) (any, error) {
+	var body struct {
+		Deadline units.Seconds `json:"deadline_s"`
+		Extend   units.Seconds `json:"extend_s"`
 	}
-	return object{"v": api.Version, "applications": list, "more": len(apps) > limit}, nil
-}
-
-// detail asks for an application with all there is of it.
-func (c *call) detail() (*api.AppDetail, error) {
-	reply, err := c.control(api.VerbApp, api.ControlRequest{App: c.app()})
-	return reply.App, err
-}
-
-func showApplication(_ http.ResponseWriter, c *call) (any, error) {
-	a, err := c.detail()
-	if err != nil {
+	if err := c.read(&body); err != nil {
 		return nil, err
 	}
-	return detailOf(*a), nil
+	return c.ask(api.VerbDeadline, api.ControlRequest{Deadline: body.Deadline, Extend: body.Extend}, done)
 }
 
-func showWhy(_ http.ResponseWriter, c *call) (any, error) {
-	reply, err := c.control(api.VerbWhy, api.ControlRequest{App: c.app()})
-	return versioned(reply.Why), err
-}
-
-func showCores(_ http.ResponseWriter, c *call) (any, error) {
+func showCores(c *call) (any, error) {
 	step, after := c.URL.Query().Get("step"), c.URL.Query().Get("after")
-	q := api.Query{Step: 1}
-	switch step {
-	case "", "second":
-	case "minute":
-		q.Step = 60
-	default:
+	q := api.Query{Step: map[string]units.Seconds{"": 1, "second": 1, "minute": 60}[step]}
+	if q.Step == 0 {
 		return nil, api.Errorf(api.KindInvalid, "step is %q, want second or minute", api.Clip(step, api.MostToken))
 	}
 	if after != "" {
@@ -84,80 +123,37 @@ func showCores(_ http.ResponseWriter, c *call) (any, error) {
 			return nil, api.Errorf(api.KindInvalid, "after is %q, want a moment as in RFC 3339", api.Clip(after, api.MostToken))
 		}
 	}
-	reply, err := c.control(api.VerbCores, api.ControlRequest{Query: &q})
-	return versioned(reply.Cores), err
+	return c.ask(api.VerbCores, api.ControlRequest{Query: &q}, func(r *api.ControlReply) any { return answer(r.Cores) })
 }
 
-func showReport(_ http.ResponseWriter, c *call) (any, error) {
+func showReport(c *call) (any, error) {
 	v := c.URL.Query()
 	since, err1 := units.ParseDuration(cmp.Or(v.Get("since"), "30d"))
 	offset, err2 := strconv.Atoi(cmp.Or(v.Get("utc_offset_s"), "0"))
 	if err := errors.Join(err1, err2); err != nil || since <= 0 {
 		return nil, api.Errorf(api.KindInvalid, "since is to be a time such as 30d, utc_offset_s seconds east of UTC")
 	}
-	reply, err := c.control(api.VerbReport, api.ControlRequest{Query: &api.Query{By: api.ReportBy(v.Get("by")),
-		Since: units.FromDuration(since), UTCOffset: offset}})
-	return versioned(reply.Report), err
+	q := api.Query{By: api.ReportBy(v.Get("by")), Since: units.FromDuration(since), UTCOffset: offset}
+	return c.ask(api.VerbReport, api.ControlRequest{Query: &q}, func(r *api.ControlReply) any { return answer(r.Report) })
 }
 
-func showSamples(_ http.ResponseWriter, c *call) (any, error) {
-	a, err := c.detail()
-	if err != nil {
-		return nil, err
+// listProfiles lists profiles without what only their stages need.
+func listProfiles(r *api.ControlReply) any {
+	list := make([]object, 0, len(r.Profiles))
+	for i := range r.Profiles {
+		p := &r.Profiles[i]
+		list = append(list, object{"name": p.Name, "owner": p.Owner, "shared": p.Shared, "runs": p.Runs, "cores": p.Cores,
+			"duration_s": p.Duration, "stages": len(p.Stages), "variants": 1 + len(p.Variants), "core_seconds": p.Work()})
 	}
-	return samplesOf(a), nil
+	return answer(object{"profiles": list})
 }
 
-// order has something done to an application.
-func order(verb api.Verb) func(http.ResponseWriter, *call) (any, error) {
-	return func(_ http.ResponseWriter, c *call) (any, error) { return c.order(verb, api.ControlRequest{}) }
+func showProfile(c *call) (any, error) {
+	q := api.ControlRequest{Owner: c.URL.Query().Get("owner")}
+	return c.ask(api.VerbProfile, q, func(r *api.ControlReply) any { return r.Profiles[0] })
 }
 
-func (c *call) order(verb api.Verb, r api.ControlRequest) (any, error) {
-	r.App = c.app()
-	reply, err := c.control(verb, r)
-	return object{"v": api.Version, "message": reply.Message}, err
-}
-
-func changeDeadline(_ http.ResponseWriter, c *call) (any, error) {
-	var body struct {
-		Deadline units.Seconds `json:"deadline_s"`
-		Extend   units.Seconds `json:"extend_s"`
-	}
-	if err := c.read(&body); err != nil {
-		return nil, err
-	}
-	return c.order(api.VerbDeadline, api.ControlRequest{Deadline: body.Deadline, Extend: body.Extend})
-}
-
-func listNodes(_ http.ResponseWriter, c *call) (any, error) {
-	reply, err := c.control(api.VerbNodes, api.ControlRequest{})
-	list := make([]object, 0, len(reply.Nodes))
-	for _, n := range reply.Nodes {
-		list = append(list, nodeOf(n))
-	}
-	return object{"v": api.Version, "nodes": list}, err
-}
-
-func listProfiles(_ http.ResponseWriter, c *call) (any, error) {
-	reply, err := c.control(api.VerbProfiles, api.ControlRequest{})
-	list := make([]object, 0, len(reply.Profiles))
-	for i := range reply.Profiles {
-		list = append(list, profileOf(&reply.Profiles[i]))
-	}
-	return object{"v": api.Version, "profiles": list}, err
-}
-
-func showProfile(_ http.ResponseWriter, c *call) (any, error) {
-	q := api.ControlRequest{Profile: c.PathValue("name"), Owner: c.URL.Query().Get("owner")}
-	reply, err := c.control(api.VerbProfile, q)
-	if err != nil {
-		return nil, err
-	}
-	return reply.Profiles[0], nil
-}
-
-func planDeadlines(_ http.ResponseWriter, c *call) (any, error) {
+func planDeadlines(c *call) (any, error) {
 	var body struct {
 		Profile   string          `json:"profile"`
 		Deadlines []units.Seconds `json:"deadlines_s"`
@@ -183,60 +179,53 @@ func planDeadlines(_ http.ResponseWriter, c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		plans = append(plans, planOf(deadline, reply, len(body.Deadlines) == 1))
+		if len(body.Deadlines) > 1 {
+			reply.Stages = []api.PlanReplyLine{}
+		}
+		p := values(reply)
+		delete(p, "v") // All of them have one.
+		p["deadline_s"] = deadline
+		plans = append(plans, p)
 	}
-	return object{"v": api.Version, "plans": plans}, nil
+	return answer(object{"plans": plans}), nil
 }
 
 // beginSession exchanges a code for a session.
-func (s *Server) beginSession(w http.ResponseWriter, r *http.Request) {
+func beginSession(c *call) (any, error) {
 	var body struct {
 		Code string `json:"code"`
 	}
-	_, err := s.cfg.Serves()
+	if err := c.read(&body); err != nil {
+		return nil, err
+	}
+	token, g, err := c.server.Sessions.begin(body.Code)
 	if err == nil {
-		err = read(r, &body)
+		c.until = g.Until
+		c.by, err = c.server.cfg.Who(g.Login)
 	}
-	if err != nil {
-		fail(w, r, err)
-		return
-	}
-	token, g, err := s.Sessions.begin(body.Code)
-	var by api.Principal
-	if err == nil {
-		by, err = s.cfg.Who(g.Login)
-	}
-	s.cfg.Began(g.Login, r.RemoteAddr, err)
-	if err != nil {
-		fail(w, r, err)
-		return
-	}
-	session := s.sessionOf(by, g.Until)
-	session["token"] = token
-	sendJSON(w, r, session)
+	c.server.cfg.Began(g.Login, c.RemoteAddr, err)
+	o := c.session()
+	o["token"] = token
+	return o, err
 }
 
-// sessionOf is who asks, and until when.
-func (s *Server) sessionOf(by api.Principal, until time.Time) object {
-	role := by.Role
-	if by.Operates() {
+// session is who asks, and until when.
+func (c *call) session() object {
+	role := c.by.Role
+	if c.by.Operates() {
 		role = api.RoleOperate
 	}
-	o := object{"v": api.Version, "user": by.Name, "role": role, "expires_at": nil, "release": s.cfg.Release}
-	if at := s.cfg.Planner(); at != "" {
+	o := answer(object{"user": c.by.Name, "role": role, "expires_at": nil, "release": c.server.cfg.Release})
+	if at := c.server.cfg.Planner(); at != "" {
 		o["planner"] = at
 	}
-	if !until.IsZero() {
-		o["expires_at"] = until.UTC()
+	if !c.until.IsZero() {
+		o["expires_at"] = c.until.UTC()
 	}
 	return o
 }
 
-func showSession(_ http.ResponseWriter, c *call) (any, error) {
-	return c.server.sessionOf(c.by, c.until), nil
-}
-
-func endSession(_ http.ResponseWriter, c *call) (any, error) {
+func endSession(c *call) (any, error) {
 	c.server.Sessions.end(c.token)
-	return object{"v": api.Version, "message": "the session has ended"}, nil
+	return answer(object{"message": "the session has ended"}), nil
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"reflect"
 
 	"github.com/sparkpacer/pacer/api"
@@ -12,45 +11,42 @@ import (
 // object is an object of JSON.
 type object = map[string]any
 
-// values are v's as JSON has them, which is an object there.
+// unknown are the members by whose 0 package api says that something is not known.
+var unknown = map[string]bool{"deadline_s": true, "duration_s": true, "first_launch_s": true,
+	"predicted_finish_s": true, "earliest_s": true, "end_s": true, "mean_cores": true, "cores": true, "memory_bytes": true}
+
+// answer is v, which is an object in JSON, with null for what is not known and the version of the API.
+func answer(v any) object {
+	o := values(v)
+	o["v"] = api.Version
+	return o
+}
+
+// values are v's as JSON has them, with null for what is not known.
 func values(v any) object {
-	var out object
+	out := object{}
 	body, err := json.Marshal(v)
 	if err == nil {
 		d := json.NewDecoder(bytes.NewReader(body))
 		d.UseNumber()
 		_ = d.Decode(&out) // It was made a moment ago.
 	}
+	forget(out)
 	return out
 }
 
-// versioned is values with the version of the API.
-func versioned(v any) object {
-	o := values(v)
-	if o != nil {
-		o["v"] = api.Version
-	}
-	return o
-}
-
-// forget puts null for each 0 of keys, by which package api says that something is not known.
-func forget(o object, keys ...string) object {
-	for _, key := range keys {
-		if n, ok := o[key].(json.Number); ok && n == "0" {
-			o[key] = nil
+func forget(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			forget(inner)
 		}
-	}
-	return o
-}
-
-// inner are the objects of a list in o.
-func inner(o object, key string) iter.Seq[object] {
-	return func(yield func(object) bool) {
-		list, _ := o[key].([]any)
-		for _, v := range list {
-			if one, ok := v.(object); ok && !yield(one) {
-				return
+	case object:
+		for key, inner := range v {
+			if inner == json.Number("0") && unknown[key] {
+				v[key] = nil
 			}
+			forget(inner)
 		}
 	}
 }

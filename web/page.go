@@ -1,13 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/web/page"
 )
 
@@ -26,40 +27,20 @@ func secure(h http.Header) {
 var policy = page.Policy()
 
 // servePage serves the files of the page. A browser asks for each anew whether it is another one by now.
-func servePage(mux *http.ServeMux) {
-	_ = fs.WalkDir(page.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(page.Files, name)
-		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(body)
-		tag, kind := `"`+hex.EncodeToString(sum[:8])+`"`, kindOf(name)
-		at := "/" + name
-		if name == "index.html" {
-			at = "/{$}"
-		}
-		mux.HandleFunc("GET "+at, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-cache")
-			w.Header().Set("ETag", tag)
-			if r.Header.Get("If-None-Match") == tag {
-				w.WriteHeader(http.StatusNotModified)
-				return
-			}
-			send(w, r, http.StatusOK, kind, body)
-		})
-		return nil
-	})
-}
-
-// kindOf is the media type of a file by its name, whatever the machine knows of types.
-func kindOf(name string) string {
-	switch ext := path.Ext(name); ext {
-	case ".js", ".mjs":
-		return "text/javascript; charset=utf-8"
-	default:
-		return mime.TypeByExtension(ext)
+func servePage(w http.ResponseWriter, r *http.Request) {
+	name := cmp.Or(r.URL.Path[1:], "index.html")
+	body, err := page.Files.ReadFile(name)
+	if err != nil {
+		fail(w, r, api.Errorf(api.KindNotFound, "there is no %s", api.Clip(r.URL.Path, api.MostToken)))
+		return
 	}
+	sum := sha256.Sum256(body)
+	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	send(w, r, http.StatusOK, mime.TypeByExtension(path.Ext(name)), body)
 }

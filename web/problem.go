@@ -1,24 +1,15 @@
 package web
 
 import (
-	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
+	"regexp"
 
 	"github.com/sparkpacer/pacer/api"
 )
-
-// problem is an error as RFC 9457 has it.
-type problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-	Kind   string `json:"kind"`
-}
 
 // statuses are those of the kinds of errors; of others it is 500.
 var statuses = map[api.Kind]int{
@@ -28,67 +19,62 @@ var statuses = map[api.Kind]int{
 	api.KindVersion: http.StatusBadRequest, api.KindDenied: http.StatusForbidden,
 }
 
-// anonymousError is the error of who does not say who it is, or says it wrongly.
-type anonymousError struct{ why string }
+// anonymousError is the error of a request that does not say who asks, or says it wrongly.
+type anonymousError struct{ error }
 
-func (e anonymousError) Error() string { return e.why }
-
-func problemOf(err error) problem {
-	kind := api.KindOf(err)
-	status, known := statuses[kind]
-	if !known {
-		status = http.StatusInternalServerError
+// anonymous is err as an anonymousError, nil for none.
+func anonymous(err error) error {
+	if err == nil {
+		return nil
 	}
+	return anonymousError{err}
+}
+
+// problemOf is an error as RFC 9457 has it, and its status.
+func problemOf(err error) (status int, p object) {
+	kind := api.KindOf(err)
+	status = cmp.Or(statuses[kind], http.StatusInternalServerError)
 	if _, ok := errors.AsType[anonymousError](err); ok {
 		status, kind = http.StatusUnauthorized, api.KindDenied
 	}
-	return problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(),
-		Kind: kind.String()}
+	return status, object{"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": err.Error(),
+		"kind": kind.String()}
 }
 
 // fail answers with an error.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
-	p := problemOf(err)
-	switch p.Status {
+	status, p := problemOf(err)
+	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="pacer"`)
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
 	body, _ := json.Marshal(p) // Texts and numbers.
-	send(w, r, p.Status, "application/problem+json", body)
+	send(w, r, status, "application/problem+json", body)
 }
 
 // worthwhile is how many bytes are worth compressing.
 const worthwhile = 1400
 
-// send sends a body, compressed for who takes that.
+// send sends a body, compressed to a client that takes that.
 func send(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Vary", "Accept-Encoding")
-	if len(body) >= worthwhile && zips(r) {
-		w.Header().Set("Content-Encoding", "gzip")
-		body = zipped(body)
+	if len(body) < worthwhile || !zips(r) {
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // The client may be gone.
+		return
 	}
+	w.Header().Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // Who asks may be gone.
-}
-
-// zips reports whether who asks takes gzip.
-func zips(r *http.Request) bool {
-	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
-		if name == "gzip" && strings.TrimSpace(quality) != "q=0" {
-			return true
-		}
-	}
-	return false
-}
-
-func zipped(body []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(body) // A buffer takes all.
+	z := gzip.NewWriter(w)
+	_, _ = z.Write(body) // As above.
 	_ = z.Close()
-	return b.Bytes()
 }
+
+// gzipped finds the coding in a header that lists it without a quality, as all browsers do.
+var gzipped = regexp.MustCompile(`(^|,)\s*gzip\s*(,|$)`)
+
+// zips reports whether a client takes gzip.
+func zips(r *http.Request) bool { return gzipped.MatchString(r.Header.Get("Accept-Encoding")) }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -23,21 +24,21 @@ type samples struct {
 }
 
 // stageColumns are what a stage was to do and did over time, on all executors together: fractions are means, cores are
-// sums. Request is null where none is known, Grant while an executor has no quota.
+// sums. Request is not known where it is 0, Grant while an executor has no quota.
 type stageColumns struct {
 	api.StageKey
 	At       []units.Seconds  `json:"at_s"`
 	SetPoint []units.Fraction `json:"set_point"`
 	Progress []units.Fraction `json:"progress"`
-	Request  []*units.Cores   `json:"request_cores"`
-	Grant    []*units.Cores   `json:"grant_cores"`
-	Used     []units.Cores    `json:"used_cores"`
+	Request  api.Column       `json:"request_cores"`
+	Grant    api.Column       `json:"grant_cores"`
+	Used     api.Column       `json:"used_cores"`
 }
 
-func samplesOf(a *api.AppDetail) samples {
-	all := samples{V: api.Version, App: a.ID, Stages: []*stageColumns{}}
-	for i := range a.Stages {
-		if s := &a.Stages[i]; len(s.Samples) > 0 {
+func samplesOf(r *api.ControlReply) any {
+	all := samples{V: api.Version, App: r.App.ID, Stages: []*stageColumns{}}
+	for _, s := range r.App.Stages {
+		if len(s.Samples) > 0 {
 			all.Stages = append(all.Stages, columns(s.StageKey, s.Samples))
 		}
 	}
@@ -68,28 +69,23 @@ func columns(key api.StageKey, list []api.AppSample) *stageColumns {
 
 // add adds a point: what executors have shown last, of which some are still at work.
 func (c *stageColumns) add(at units.Seconds, shown map[api.ExecutorID]api.AppSample, works func(api.ExecutorID) bool) {
-	var sum api.AppSample
-	granted := true
+	var setPoint, progress units.Fraction
+	var request, grant, used units.Cores
 	for x, s := range shown {
-		sum.SetPoint += s.SetPoint / units.Fraction(len(shown))
-		sum.Progress += s.Progress / units.Fraction(len(shown))
-		if works(x) {
-			sum.Used += s.Used
-			sum.Request += s.Request
-			sum.Grant += max(0, s.Grant)
-			granted = granted && s.Grant >= 0
+		setPoint += s.SetPoint / units.Fraction(len(shown))
+		progress += s.Progress / units.Fraction(len(shown))
+		if !works(x) {
+			continue
+		}
+		request, used = request+s.Request, used+s.Used
+		if grant += s.Grant; s.Grant < 0 {
+			grant = units.Cores(math.NaN())
 		}
 	}
-	c.At, c.SetPoint, c.Progress = append(c.At, at), append(c.SetPoint, sum.SetPoint), append(c.Progress, sum.Progress)
-	c.Used = append(c.Used, sum.Used)
-	if sum.Request > 0 {
-		c.Request = append(c.Request, &sum.Request)
-	} else {
-		c.Request = append(c.Request, nil)
+	if request == 0 {
+		request = units.Cores(math.NaN())
 	}
-	if granted {
-		c.Grant = append(c.Grant, &sum.Grant)
-	} else {
-		c.Grant = append(c.Grant, nil)
-	}
+	c.At, c.SetPoint, c.Progress = append(c.At, at), append(c.SetPoint, setPoint), append(c.Progress, progress)
+	c.Request, c.Grant = append(c.Request, float32(request)), append(c.Grant, float32(grant))
+	c.Used = append(c.Used, float32(used))
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"slices"
@@ -57,71 +57,34 @@ const (
 	askFor   = 15 * time.Second
 )
 
-// call is a request of somebody who may ask.
+// call is a request, of somebody who may ask where the route is not open.
 type call struct {
 	*http.Request
+	w       http.ResponseWriter
 	server  *Server
-	by      api.Principal
 	planner Planner
+	by      api.Principal
 	token   string // Of the session, "" without one.
 	until   time.Time
-}
-
-// route is what the API answers to.
-type route struct {
-	pattern string
-	// answer makes the body of the answer; one that returns streamed has answered itself.
-	answer func(http.ResponseWriter, *call) (any, error)
-}
-
-// streamed is the answer of who has written it already.
-var streamed = new(struct{})
-
-// routes are all of them but the one that begins a session.
-var routes = []route{
-	{"GET /applications", listApplications},
-	{"GET /applications/{id}", showApplication},
-	{"GET /applications/{id}/why", showWhy},
-	{"GET /applications/{id}/samples", showSamples},
-	{"POST /applications/{id}/kill", order(api.VerbKill)},
-	{"POST /applications/{id}/release", order(api.VerbRelease)},
-	{"POST /applications/{id}/deadline", changeDeadline},
-	{"GET /nodes", listNodes},
-	{"GET /profiles", listProfiles},
-	{"GET /profiles/{name}", showProfile},
-	{"POST /plan", planDeadlines},
-	{"GET /cores", showCores},
-	{"GET /report", showReport},
-	{"GET /watch", stream},
-	{"GET /session", showSession},
-	{"DELETE /session", endSession},
 }
 
 // New returns a server.
 func New(cfg Config) *Server {
 	s := &Server{Sessions: &Sessions{}, cfg: cfg, mux: http.NewServeMux(), watch: newWatch(cfg.Serves)}
-	handle := func(pattern string, h http.HandlerFunc) {
-		method, path, _ := strings.Cut(pattern, " ")
-		s.mux.HandleFunc(method+" "+apiPath+path, h)
-	}
 	for _, route := range routes {
-		handle(route.pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route) })
+		method, path, _ := strings.Cut(route.pattern, " ")
+		s.mux.HandleFunc(method+" "+apiPath+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route) })
 	}
-	handle("POST /session", s.beginSession)
-	handle("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
+	s.mux.HandleFunc("GET "+apiPath+"/openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
 		send(w, r, http.StatusOK, "application/yaml", openAPI)
 	})
-	s.mux.HandleFunc(apiPath+"/", func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, api.Errorf(api.KindNotFound, "there is no %s %s: %s/openapi.yaml has what there is", r.Method, r.URL.Path,
-			apiPath))
-	})
-	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, api.Errorf(api.KindVersion, "this planner has %s and no other version of the API", apiPath))
-	})
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, api.Errorf(api.KindNotFound, "there is no %s", api.Clip(r.URL.Path, api.MostToken)))
-	})
-	servePage(s.mux)
+	for path, err := range map[string]error{
+		apiPath + "/": api.Errorf(api.KindNotFound, "there is no such thing: %s/openapi.yaml has what there is", apiPath),
+		"/api/":       api.Errorf(api.KindVersion, "this planner has %s and no other version of the API", apiPath),
+	} {
+		s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { fail(w, r, err) })
+	}
+	s.mux.HandleFunc("/", servePage)
 	return s
 }
 
@@ -151,52 +114,44 @@ func (s *Server) named(hostPort string) bool {
 	return host == "localhost" || net.ParseIP(host) != nil || slices.Contains(s.cfg.Hosts, host)
 }
 
-// serve answers a request of somebody who says who it is.
+// serve answers a request: what a route answers is encoded here, but nil where it has answered itself.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
-	c, err := s.call(r)
-	var body any
+	c := &call{Request: r, w: w, server: s}
+	var err error
+	if c.planner, err = s.cfg.Serves(); err == nil && !route.open {
+		err = c.identify()
+	}
+	var answer any
 	if err == nil {
-		body, err = route.answer(w, c)
+		answer, err = route.answer(c)
+	}
+	var body []byte
+	if err == nil && answer != nil {
+		body, err = json.Marshal(answer)
 	}
 	switch {
 	case err != nil:
 		fail(w, r, err)
-	case body != streamed:
-		sendJSON(w, r, body)
+	case answer != nil:
+		send(w, r, http.StatusOK, "application/json", body)
 	}
 }
 
-func sendJSON(w http.ResponseWriter, r *http.Request, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		fail(w, r, fmt.Errorf("encode the answer: %w", err))
-		return
-	}
-	send(w, r, http.StatusOK, "application/json", body)
-}
-
-// call finds out who asks.
-func (s *Server) call(r *http.Request) (*call, error) {
-	planner, err := s.cfg.Serves()
-	if err != nil {
-		return nil, err
-	}
-	c := &call{Request: r, server: s, planner: planner}
-	token, bears := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+// identify finds out who asks.
+func (c *call) identify() (err error) {
+	token, bears := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
 	token = strings.TrimSpace(token)
-	if !bears {
-		return nil, anonymousError{"say who asks: `pacer web` begins a session"}
-	}
-	if login, secret, ok := strings.Cut(token, ":"); ok {
-		c.by, err = s.cfg.Prove(login, secret, r.RemoteAddr)
-	} else {
+	login, secret, proves := strings.Cut(token, ":")
+	switch {
+	case !bears || token == "":
+		err = errors.New("say who asks: `pacer web` begins a session")
+	case proves:
+		c.by, err = c.server.cfg.Prove(login, secret, c.RemoteAddr)
+	default:
 		c.token = token
-		err = c.stillThere()
+		return c.stillThere()
 	}
-	if err != nil {
-		return nil, anonymousError{err.Error()}
-	}
-	return c, nil
+	return anonymous(err)
 }
 
 // stillThere returns an error when the session of a call has ended.
@@ -209,12 +164,12 @@ func (c *call) stillThere() error {
 		c.until = g.Until
 		c.by, err = c.server.cfg.Who(g.Login)
 	}
-	return err
+	return anonymous(err)
 }
 
-// control asks the planner.
+// control asks the planner about what the path names.
 func (c *call) control(verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
-	r.V = api.Version
+	r.V, r.App, r.Profile = api.Version, api.AppID(c.PathValue("id")), c.PathValue("name")
 	a, err := answered(c.Context(), func(reply func(api.ControlReply)) { c.planner.Control(c.by, verb, r, reply) })
 	if err == nil && a.Error != nil {
 		err = a.Error
@@ -223,34 +178,29 @@ func (c *call) control(verb api.Verb, r api.ControlRequest) (api.ControlReply, e
 }
 
 // answered is the answer to what ask asks.
-func answered[T any](ctx context.Context, ask func(reply func(T))) (T, error) {
+func answered[T any](ctx context.Context, ask func(reply func(T))) (a T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	answer := make(chan T, 1)
 	ask(func(a T) { answer <- a })
 	select {
-	case a := <-answer:
+	case a = <-answer:
 		return a, nil
 	case <-ctx.Done():
-		var none T
-		return none, api.Errorf(api.KindTransient, "the planner has not answered in time: try again in a moment")
+		return a, api.Errorf(api.KindTransient, "the planner has not answered in time: try again in a moment")
 	}
 }
 
 // read reads the body of a request.
-func (c *call) read(v any) error { return read(c.Request, v) }
-
-func read(r *http.Request, v any) error {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+func (c *call) read(v any) error {
+	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "application/json" {
 		return api.Errorf(api.KindInvalid, "Content-Type is %q, want application/json", api.Clip(kind, api.MostToken))
 	}
-	d := json.NewDecoder(r.Body)
+	d := json.NewDecoder(c.Body)
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
-	if err == nil {
-		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("there is more after the end of the value")
-		}
+	if _, end := d.Token(); err == nil && !errors.Is(end, io.EOF) {
+		err = errors.New("there is more after the end of the value")
 	}
 	if err != nil {
 		return api.Errorf(api.KindInvalid, "the body cannot be read: %v", err)

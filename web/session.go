@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -34,6 +36,9 @@ type grant struct {
 	Until time.Time `json:"until"`
 }
 
+// holds reports whether its moment is still to come.
+func (g grant) holds() bool { return time.Now().Before(g.Until) }
+
 // Restore has the sessions again that Keep was given.
 func (s *Sessions) Restore(kept []byte) error {
 	s.mu.Lock()
@@ -54,11 +59,11 @@ func (s *Sessions) Code(by api.Principal) string {
 func (s *Sessions) begin(code string) (token string, g grant, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, ok := s.codes[hash(code)]
+	g = s.codes[hash(code)]
 	delete(s.codes, hash(code))
-	if !ok || !time.Now().Before(g.Until) {
-		return "", grant{}, anonymousError{"that code is not known, was used, or is older than two minutes: " +
-			"`pacer web` prints another one"}
+	if !g.holds() {
+		return "", grant{}, anonymousError{errors.New("that code is not known, was used, or is older than two minutes: " +
+			"`pacer web` prints another one")}
 	}
 	token, g.Until = rand.Text()+rand.Text(), time.Now().Add(sessionFor)
 	s.tokens = put(s.tokens, token, g, mostSessions)
@@ -70,9 +75,9 @@ func (s *Sessions) begin(code string) (token string, g grant, err error) {
 func (s *Sessions) of(token string) (grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, ok := s.tokens[hash(token)]
-	if !ok || !time.Now().Before(g.Until) {
-		return grant{}, anonymousError{"there is no such session, or it has ended: `pacer web` begins one"}
+	g := s.tokens[hash(token)]
+	if !g.holds() {
+		return grant{}, errors.New("there is no such session, or it has ended: `pacer web` begins one")
 	}
 	return g, nil
 }
@@ -89,13 +94,9 @@ func (s *Sessions) end(token string) {
 func (s *Sessions) End(login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, all := range []map[string]grant{s.codes, s.tokens} {
-		for h, g := range all {
-			if g.Login == login {
-				delete(all, h)
-			}
-		}
-	}
+	own := func(_ string, g grant) bool { return g.Login == login }
+	maps.DeleteFunc(s.codes, own)
+	maps.DeleteFunc(s.tokens, own)
 	s.keep()
 }
 
@@ -113,15 +114,14 @@ func put(all map[string]grant, secret string, g grant, most int) map[string]gran
 	if all == nil {
 		all = map[string]grant{}
 	}
+	maps.DeleteFunc(all, func(_ string, other grant) bool { return !other.holds() })
 	oldest, own := "", 0
 	for h, other := range all {
-		switch {
-		case !time.Now().Before(other.Until):
-			delete(all, h)
-		case other.Login == g.Login:
-			if own++; oldest == "" || other.Until.Before(all[oldest].Until) {
-				oldest = h
-			}
+		if other.Login != g.Login {
+			continue
+		}
+		if own++; oldest == "" || other.Until.Before(all[oldest].Until) {
+			oldest = h
 		}
 	}
 	if own >= most {

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -46,19 +47,23 @@ type watch struct {
 }
 
 // frame is what has come to be: a change from the state whose number is one less, and that state as a whole, once
-// somebody has missed one; or the end.
+// somebody has missed one; or, of the last one, why the stream ends.
 type frame struct {
 	seq      uint64
 	change   event
-	snapshot *event
-	end      *event
+	snapshot event
+	last     bool
 }
 
 // event is an event of the stream, as it is and compressed: a piece of a deflated stream that begins anywhere.
 type event struct{ plain, deflated []byte }
 
-// gzipHeader begins a stream of deflated events.
-var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
+var (
+	// gzipHeader begins a stream of deflated events.
+	gzipHeader = event{nil, []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}}
+	// comment says that the planner is still there.
+	comment = deflated([]byte(": here\n\n"))
+)
 
 func newWatch(serves func() (Planner, error)) *watch {
 	w := &watch{serves: serves, next: make(chan struct{})}
@@ -69,21 +74,17 @@ func newWatch(serves func() (Planner, error)) *watch {
 // eventOf encodes an event.
 func eventOf(name string, seq uint64, data any) event {
 	body, _ := json.Marshal(data) // It was JSON before.
-	plain := fmt.Appendf(nil, "event: %s\nid: %d\ndata: %s\n\n", name, seq, body)
-	return event{plain, deflated(plain)}
+	return deflated(fmt.Appendf(nil, "event: %s\nid: %d\ndata: %s\n\n", name, seq, body))
 }
 
-// comment says that the planner is still there.
-var comment = event{[]byte(": here\n\n"), deflated([]byte(": here\n\n"))}
-
-func deflated(plain []byte) []byte {
+func deflated(plain []byte) event {
 	var b bytes.Buffer
 	z := deflaters.Get().(*flate.Writer)
 	defer deflaters.Put(z)
 	z.Reset(&b)
 	_, _ = z.Write(plain) // A buffer takes all.
 	_ = z.Flush()
-	return b.Bytes()
+	return event{plain, b.Bytes()}
 }
 
 // deflaters are used again: each takes a megabyte.
@@ -114,22 +115,20 @@ func (w *watch) leave() {
 
 // ask asks the planner once a second until nobody looks.
 func (w *watch) ask() {
-	timer := time.NewTimer(time.Until(w.asked.Add(lookEach)))
-	defer timer.Stop()
 	for {
 		select {
-		case <-timer.C:
+		case <-time.After(time.Until(w.asked.Add(lookEach))):
 		case <-w.ctx.Done():
 		}
 		w.mu.Lock()
-		if w.asks = w.clients > 0 && w.ctx.Err() == nil; !w.asks {
-			w.mu.Unlock()
+		w.asks = w.clients > 0 && w.ctx.Err() == nil
+		asks := w.asks
+		w.mu.Unlock()
+		if !asks {
 			return
 		}
-		w.mu.Unlock()
 		w.asked = time.Now()
 		w.look()
-		timer.Reset(time.Until(w.asked.Add(lookEach)))
 	}
 }
 
@@ -137,7 +136,7 @@ func (w *watch) ask() {
 func (w *watch) look() {
 	planner, err := w.serves()
 	if err != nil {
-		w.publish(frame{end: end(err)})
+		w.publish(nil, &frame{change: end(err), last: true})
 		return
 	}
 	if planner != w.planner {
@@ -148,32 +147,30 @@ func (w *watch) look() {
 		return
 	}
 	w.version = c.Version
-	w.mu.Lock()
 	next := advanced(w.state, &c)
-	change := diff(w.state, next)
-	w.state = next
-	w.mu.Unlock()
-	w.publish(frame{change: eventOf("change", w.seq+1, change)})
+	w.publish(next, &frame{change: eventOf("change", w.seq+1, diff(w.state, next))})
 }
 
-func end(err error) *event {
-	e := eventOf("end", 0, problemOf(err))
-	return &e
+func end(err error) event {
+	_, p := problemOf(err)
+	return eventOf("end", 0, p)
 }
 
-// publish has all who look wake up for f.
-func (w *watch) publish(f frame) {
+// publish has all who look wake up for f, and for the state that there is from now on, nil for that of before.
+func (w *watch) publish(state object, f *frame) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if state != nil {
+		w.state = state
+	}
 	w.seq++
-	f.seq = w.seq
-	w.frame = &f
+	f.seq, w.frame = w.seq, f
 	close(w.next)
 	w.next = make(chan struct{})
 }
 
-// newest is what somebody is to be sent who has seen the state of a number, 0 for none: nil when that is the newest.
-// next is closed when there is another one.
+// newest is the newest frame, and what of it a client is to be sent that has seen the state of a number, 0 for none:
+// nil when that is the newest. next is closed when there is another one.
 func (w *watch) newest(seen uint64) (f *frame, e *event, next <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,19 +178,16 @@ func (w *watch) newest(seen uint64) (f *frame, e *event, next <-chan struct{}) {
 	switch {
 	case f == nil || f.seq == seen:
 		return f, nil, next
-	case f.end != nil:
-		return f, f.end, next
-	case seen > 0 && f.seq == seen+1:
+	case f.last || seen > 0 && f.seq == seen+1:
 		return f, &f.change, next
-	case f.snapshot == nil:
-		whole := eventOf("snapshot", f.seq, w.state)
-		f.snapshot = &whole
+	case f.snapshot.plain == nil:
+		f.snapshot = eventOf("snapshot", f.seq, w.state)
 	}
-	return f, f.snapshot, next
+	return f, &f.snapshot, next
 }
 
 // stream sends what there is and what changes, until the client or its session ends.
-func stream(rw http.ResponseWriter, c *call) (any, error) {
+func stream(c *call) (any, error) {
 	if _, err := c.control(api.VerbPing, api.ControlRequest{}); err != nil {
 		return nil, err // It may not see what there is.
 	}
@@ -202,39 +196,12 @@ func stream(rw http.ResponseWriter, c *call) (any, error) {
 		return nil, err
 	}
 	defer w.leave()
-	s := subscriber{rw: rw, control: http.NewResponseController(rw), zips: zips(c.Request)}
+	s := &subscriber{c.w, http.NewResponseController(c.w), zips(c.Request)}
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
-	alive := time.NewTicker(aliveEach)
-	defer alive.Stop()
-	for seen := uint64(0); ; {
-		f, e, next := w.newest(seen)
-		if err := c.stillThere(); err != nil {
-			f, e = &frame{}, end(err)
-			f.end = e
-		}
-		if e != nil {
-			if err := s.send(e); err != nil || f.end != nil {
-				return streamed, nil
-			}
-			seen = f.seq
-			alive.Reset(aliveEach)
-			continue
-		}
-		select {
-		case <-next:
-		case <-alive.C:
-			if s.send(&comment) != nil {
-				return streamed, nil
-			}
-		case <-c.Context().Done():
-			return streamed, nil
-		case <-w.ctx.Done():
-			_ = s.send(end(api.Errorf(api.KindTransient, "the planner stops"))) // Who looks may be gone.
-			return streamed, nil
-		}
-	}
+	s.follow(c, w)
+	return nil, nil
 }
 
 // subscriber is a connection of somebody who looks.
@@ -251,24 +218,48 @@ func (s *subscriber) begin() error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("X-Accel-Buffering", "no")
-	if err := s.control.SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("stream: %w", err)
-	}
-	if !s.zips {
-		return s.write(nil)
-	}
-	h.Set("Content-Encoding", "gzip")
-	return s.write(gzipHeader)
-}
-
-func (s *subscriber) send(e *event) error {
 	if s.zips {
-		return s.write(e.deflated)
+		h.Set("Content-Encoding", "gzip")
 	}
-	return s.write(e.plain)
+	return errors.Join(s.control.SetReadDeadline(time.Time{}), s.send(gzipHeader))
 }
 
-func (s *subscriber) write(body []byte) error {
+// follow sends what there is to see, until it ends or the client has gone.
+func (s *subscriber) follow(c *call, w *watch) {
+	for seen, alive := uint64(0), time.Now(); ; {
+		f, e, next := w.newest(seen)
+		if gone := c.stillThere(); gone != nil {
+			_ = s.send(end(gone))
+			return
+		}
+		if e != nil {
+			if s.send(*e) != nil || f.last {
+				return
+			}
+			seen, alive = f.seq, time.Now()
+			continue
+		}
+		select {
+		case <-next:
+		case <-time.After(time.Until(alive.Add(aliveEach))):
+			if s.send(comment) != nil {
+				return
+			}
+			alive = time.Now()
+		case <-c.Context().Done():
+			return
+		case <-w.ctx.Done():
+			_ = s.send(end(api.Errorf(api.KindTransient, "the planner stops"))) // The client may be gone.
+			return
+		}
+	}
+}
+
+func (s *subscriber) send(e event) error {
+	body := e.plain
+	if s.zips {
+		body = e.deflated
+	}
 	if err := s.control.SetWriteDeadline(time.Now().Add(writeFor)); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ tests() {
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m ./test/e2e/field
     for version in "${others[@]}"; do
         run=$stories
-        [[ $version == "${others[-1]}" ]] || run+='|DeadlineStory'
+        if [[ $version == "${others[-1]}" ]]; then run+='|DeadlineOnYARN'; else run+='|DeadlineStory'; fi
         scripts/on-spark.sh "$version" "$GO" test -json -vet=off -count 1 -timeout 30m -run "^Test($run)\$" "$E2E"
     done
     step bare scripts/bare.sh

@@ -17,9 +17,7 @@ KEPT=$CACHE/yarn-3.5.0
 WHEEL=$CACHE/venv-pyspark-4.3.0
 CENTRAL=https://repo1.maven.org/maven2
 HADOOP=org.apache.hadoop.yarn.server
-# ResourceManager and NodeManagers: two addresses of loopback are two hosts for YARN and Spark.
-RM=127.0.0.1
-declare -A HOST=([nm1]=127.0.0.1 [nm2]=127.0.0.2)
+HOST=127.0.0.1 # Of all: the two NodeManagers are one machine's, as they are for Spark.
 
 say() { printf 'yarn: %s\n' "$*"; }
 fail() { printf 'yarn: %s\n' "$*" >&2; exit 1; }
@@ -62,24 +60,24 @@ PY
 of_all() {
     local scheduler tracker admin web client
     read -r client scheduler tracker admin web <<<"$(ports 5)"
-    property yarn.resourcemanager.hostname $RM
-    property yarn.resourcemanager.bind-host $RM
-    property yarn.resourcemanager.address $RM:$client
-    property yarn.resourcemanager.scheduler.address $RM:$scheduler
-    property yarn.resourcemanager.resource-tracker.address $RM:$tracker
-    property yarn.resourcemanager.admin.address $RM:$admin
-    property yarn.resourcemanager.webapp.address $RM:$web
+    property yarn.resourcemanager.hostname $HOST
+    property yarn.resourcemanager.bind-host $HOST
+    property yarn.resourcemanager.address $HOST:$client
+    property yarn.resourcemanager.scheduler.address $HOST:$scheduler
+    property yarn.resourcemanager.resource-tracker.address $HOST:$tracker
+    property yarn.resourcemanager.admin.address $HOST:$admin
+    property yarn.resourcemanager.webapp.address $HOST:$web
     property yarn.resourcemanager.nodemanagers.heartbeat-interval-ms 200
     property yarn.scheduler.minimum-allocation-mb 128
 }
 of_node() { # name
     local at=$DIR/$1 rpc localizer web
     read -r rpc localizer web <<<"$(ports 3)"
-    property yarn.nodemanager.hostname "${HOST[$1]}"
-    property yarn.nodemanager.bind-host "${HOST[$1]}"
-    property yarn.nodemanager.address "${HOST[$1]}:$rpc"
-    property yarn.nodemanager.localizer.address "${HOST[$1]}:$localizer"
-    property yarn.nodemanager.webapp.address "${HOST[$1]}:$web"
+    property yarn.nodemanager.hostname $HOST
+    property yarn.nodemanager.bind-host $HOST
+    property yarn.nodemanager.address $HOST:$rpc
+    property yarn.nodemanager.localizer.address $HOST:$localizer
+    property yarn.nodemanager.webapp.address $HOST:$web
     property yarn.nodemanager.local-dirs "$at/local"
     property yarn.nodemanager.log-dirs "$at/logs"
     property yarn.nodemanager.resource.memory-mb 2048
@@ -90,7 +88,7 @@ of_node() { # name
 
 configure() {
     local node shared
-    mkdir -p "$DIR/conf"
+    mkdir -p "$DIR/conf" "$DIR/log"
     shared=$(of_all)
     property fs.defaultFS file:/// | document >"$DIR/conf/core-site.xml"
     document <<<"$shared" >"$DIR/conf/yarn-site.xml"
@@ -99,7 +97,7 @@ configure() {
         property yarn.scheduler.capacity.root.queues default
         property yarn.scheduler.capacity.root.default.capacity 100
     } | document >"$DIR/conf/capacity-scheduler.xml"
-    cat >"$DIR/conf/log4j2.properties" <<'LOG'
+    cat >"$DIR/log/log4j2.properties" <<'LOG'
 rootLogger.level = info
 rootLogger.appenderRef.stdout.ref = stdout
 appender.stdout.type = Console
@@ -109,7 +107,7 @@ appender.stdout.layout.pattern = %d{HH:mm:ss,SSS} %p %c{1}: %m%n%ex
 LOG
     for node in nm1 nm2; do
         mkdir -p "$DIR/$node/conf" "$DIR/$node/tmp"
-        cp "$DIR"/conf/*.xml "$DIR"/conf/log4j2.properties "$DIR/$node/conf/"
+        cp "$DIR"/conf/*.xml "$DIR/$node/conf/"
         { echo "$shared"; of_node $node; cat "$DIR/site.xml" 2>/dev/null || true; } | document >"$DIR/$node/conf/yarn-site.xml"
     done
 }
@@ -126,7 +124,7 @@ daemon() {
         done
         exec setsid java --add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED \
             -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$DIR" -Dhadoop.tmp.dir="$DIR/tmp" \
-            -cp "$2:$DIR/classes:$KEPT/*:$jars/*" "$HADOOP.$3" >>"$DIR/$1.log" 2>&1 </dev/null
+            -cp "$DIR/log:$2:$DIR/classes:$KEPT/*:$jars/*" "$HADOOP.$3" >>"$DIR/$1.log" 2>&1 </dev/null
     ) &
     echo $! >"$DIR/$1.pid"
 }

@@ -1,0 +1,84 @@
+package realenv
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/sparkrun"
+	"github.com/sparkpacer/pacer/daemon"
+)
+
+// YARN is a ResourceManager and two NodeManagers on this machine's loopback (scripts/yarn.sh).
+type YARN struct {
+	*Process
+	// Dir has its files, as the script says.
+	Dir string
+	t   testing.TB
+}
+
+// NewYARN starts a YARN, which ends with the test, and waits until its nodes are there.
+func NewYARN(t testing.TB) *YARN {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c := sparkrun.Command{Path: filepath.Join(root, "scripts", "yarn.sh"), Args: []string{"run", dir}}
+	return &YARN{ready(t, c, nil), dir, t}
+}
+
+// moduleRoot is the nearest directory above that has a go.mod.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			err = errors.New("no go.mod above the working directory")
+		}
+	}
+	return "", err
+}
+
+// Env is what the environment of a spark-submit has that submits to it.
+func (y *YARN) Env() []string { return []string{"HADOOP_CONF_DIR=" + filepath.Join(y.Dir, "conf")} }
+
+// Flags are those of a submission to it: two executors of a core each, on this machine's Spark.
+func (y *YARN) Flags() []string {
+	return []string{"--master", "yarn", "--num-executors", "2", "--executor-cores", "1",
+		"--conf", "spark.yarn.jars=local:" + filepath.Join(SparkHome(y.t), "jars", "*"),
+		"--conf", "spark.yarn.stagingDir=file://" + filepath.Join(y.Dir, "staging"),
+		"--conf", "spark.yarn.am.memory=256m", "--conf", "spark.driver.host=127.0.0.1",
+		"--conf", "spark.driver.bindAddress=127.0.0.1"}
+}
+
+// newest is Spark's id of the application that was submitted last, of those with an event log in dir:
+// YARN numbers them.
+func (y *YARN) newest(dir string) api.AppID {
+	y.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(dir, "application_*"))
+	if err != nil || len(logs) == 0 {
+		y.t.Fatalf("no application has an event log in %s: %v", dir, err)
+	}
+	return api.AppID(strings.TrimSuffix(filepath.Base(slices.Max(logs)), ".inprogress"))
+}
+
+// Stock runs a script on it without Pacer.
+func (y *YARN) Stock(args ...string) *Process {
+	y.t.Helper()
+	flags := append(y.Flags(), "--driver-memory", "512m", "--conf", "spark.executor.memory=768m",
+		"--conf", "spark.ui.enabled=false")
+	return Start(y.t, y.Env(), filepath.Join(SparkHome(y.t), "bin", "spark-submit"), append(flags, args...)...)
+}
+
+// On has what s submits go to it. YARN starts executors without archives.
+func (s *System) On(y *YARN) {
+	s.Env, s.archives, s.yarn = append(s.Env, y.Env()...), daemon.NoArchives, y
+}

@@ -31,6 +31,9 @@ import (
 type guarded struct {
 	State, Root, Parent string
 	Wait                time.Duration
+	// Planner is whom a node that attaches follows, by the owner's credential; "" has no such node.
+	Planner string
+	Owners  []daemon.Owner
 }
 
 const guardedEnv = "PACER_TEST_GUARDED_NODE"
@@ -51,6 +54,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if os.Getenv(jvmEnv) != "" {
+		playJVM()
 	}
 	if text := os.Getenv(apartEnv); text != "" {
 		if err := runApart(text); err != nil {
@@ -77,6 +83,10 @@ func (g guarded) config() daemon.NodeConfig {
 	c.CgroupRoot, c.CgroupParent, c.Guard, c.GuardBinary = g.Root, g.Parent, g.Wait, "/proc/self/exe"
 	c.TotalCores, c.Reserve, c.Memory = 2, 0.2, 4*units.GiB
 	c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if g.Planner != "" {
+		c.Planner, c.Owners, c.Attach = g.Planner, g.Owners, true
+		return c
+	}
 	c.Deps = &daemon.Deps{Runtime: func(l executor.Layout, h *cgroup.Hierarchy) (executor.Runtime, error) {
 		return executor.NewFake(l, h), nil
 	}}

@@ -224,3 +224,17 @@ func TestAttachedExecutorsAreBoundedAndNoMore(t *testing.T) {
 		}
 	})
 }
+
+// Between two node controllers a guard lets it go: what it is counted by then begins anew.
+func TestAnExecutorThatIsFoundAgainIsCountedAnew(t *testing.T) {
+	w, x := held(t, Found{Ceiling: 3})
+	x.cpu = 0.5
+	w.restart(attaching(4))
+	w.ticks(3)
+	if w.sawEvent(EventSampleRefused) || w.e.Counters().SamplesRefused > 0 {
+		t.Errorf("events %v", w.e.Events())
+	}
+	if s := w.status.Executors[0]; s.CPU < 0.5 || s.CPU > 8 {
+		t.Errorf("it has used %v", s.CPU)
+	}
+}

@@ -153,6 +153,9 @@ func (r *roster) foldUsage(x *executor, s *ExecutorSample, now units.Instant) {
 	if s.Quota >= 0 {
 		r.foldQuota(x, s.Quota, s.Writer) // It holds x whatever x has used.
 	}
+	if x.life.attached && s.CPU >= 0 && s.CPU < x.seen.cpu {
+		x.seen.cpu = s.CPU // It was let go, and where it is counted now began with nothing.
+	}
 	if err := x.usageFault(s); err != nil {
 		r.refuse(x, err)
 		if s.CPU >= 0 && s.CPU < x.seen.cpu {

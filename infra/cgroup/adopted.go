@@ -64,11 +64,15 @@ func (a *Adopted) sync() error {
 	}
 	next, whole := a.hold.seen(us, period)
 	if next != a.hold {
-		if err := a.keep(next); err != nil {
+		err := a.keep(next)
+		if err == nil && !whole { // Of a manager that writes its quota alone the period is Pacer's.
+			err = a.files.put(a.buf[:], next.Quota, next.Period)
+		}
+		if err != nil {
 			a.touched = true
 			return err
 		}
-		a.hold, a.above = next, a.others.above(next)
+		a.hold, a.above, whole = next, a.others.above(next), true
 	}
 	if a.lowered = units.Unlimited; !whole {
 		a.lowered = cores(us, period)

@@ -399,7 +399,7 @@ func TestRealAdopted(t *testing.T) {
 		}
 	}
 	// The period in force is Pacer's: what the manager writes counts by the one that it has set.
-	if _, err := a.Quota(); err != nil || a.Ceiling() != 0.5 {
+	if _, err := a.Quota(); err != nil || a.Ceiling() != 0.5 || readReal(t, inner, "cpu.cfs_period_us") != "80000" {
 		t.Errorf("ceiling %v, %v", a.Ceiling(), err)
 	}
 	if err := errors.Join(a.SetQuota(0.1), a.Close(), hold.PutBack("")); err != nil {

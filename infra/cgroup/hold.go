@@ -10,7 +10,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// claimLeaves bounds how long the removal of a group may take whose processes were moved away.
+// claimLeaves bounds how long the end of another claim may take, and the removal of a group whose
+// processes were moved away.
 const claimLeaves = 2 * time.Second
 
 // ownPeriod is the CFS period in us of a quota of Pacer's in a group of another manager's. Nobody

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,8 +27,8 @@ type Others struct {
 }
 
 // OpenOthers claims the groups below root ("" is DefaultRoot) until Close: two writers of them
-// would take each other's quotas for their manager's. A machine that somebody else has claimed is
-// api.KindConflict.
+// would take each other's quotas for their manager's. A machine that somebody else has claimed, and
+// does not let go within 2 s as one that ends does, is api.KindConflict.
 func OpenOthers(root string) (*Others, error) {
 	h, err := trees(root)
 	if err != nil {
@@ -37,7 +38,12 @@ func OpenOthers(root string) (*Others, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}
-	if err := lock(claim); err != nil {
+	err = lock(claim)
+	for end := time.Now().Add(claimLeaves); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+		err = lock(claim)
+	}
+	if err != nil {
 		_ = claim.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, api.Errorf(api.KindConflict,

@@ -89,7 +89,7 @@ func RealOthers(t testing.TB) *cgroup.Others {
 		switch {
 		case err == nil:
 			t.Cleanup(func() {
-				if err := o.Close(); err != nil {
+				if err := o.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 					t.Error(err)
 				}
 			})

@@ -1,0 +1,220 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/infra/executor/attached"
+	"github.com/sparkpacer/pacer/infra/progress"
+	"github.com/sparkpacer/pacer/node/meter"
+	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// jvmEnv has the test binary play an executor's JVM.
+const jvmEnv = "PACER_TEST_JVM"
+
+// playJVM shows a page in the working directory until the standard input ends.
+func playJVM() {
+	page := attached.PageName("1")
+	w, err := (*progress.Writer)(nil), progress.Create(page+".new", -1, -1)
+	if err == nil {
+		w, err = progress.NewWriter(page+".new", os.Getpid())
+	}
+	if err = errors.Join(err, os.Rename(page+".new", page)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	go func() {
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		os.Exit(0)
+	}()
+	for ; ; time.Sleep(100 * time.Millisecond) {
+		var now unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+			os.Exit(1)
+		}
+		w.Publish(&meter.Page{At: units.Instant(now.Nano())})
+	}
+}
+
+// yarnContainer is a container of YARN's on this machine's cgroups of v1, with an executor in it.
+type yarnContainer struct{ dir string }
+
+const jvmDriver = "spark://CoarseGrainedScheduler@127.0.0.1:40123"
+
+func newYarnContainer(t *testing.T) yarnContainer {
+	t.Helper()
+	top := filepath.Join(cgroup.DefaultRoot, "cpu", fmt.Sprintf("pacer-test-%d-yarn", os.Getpid()))
+	c := yarnContainer{filepath.Join(top, "container_1700000000000_0001_01_000002")}
+	if err := os.Mkdir(top, 0o755); err != nil {
+		t.Skipf("needs cgroups of v1: %v", err)
+	}
+	if err := os.Mkdir(c.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Dir: t.TempDir(), Env: append(os.Environ(), jvmEnv+"=1"), Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		Args: []string{"java", "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend", "--driver-url", jvmDriver,
+			"--executor-id", "1", "--hostname", "127.0.0.1", "--cores", "2", "--app-id", "application_1700000000000_0001"}}
+	stdin, err := cmd.StdinPipe()
+	if err = errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the executor was ended: %v", err)
+		}
+		for _, dir := range []string{c.dir, top} {
+			realenv.Await(t, "an empty group", func() bool { return os.Remove(dir) == nil })
+		}
+	})
+	c.write(t, "cgroup.procs", strconv.Itoa(cmd.Process.Pid))
+	c.write(t, "cpu.cfs_period_us", "500000")
+	c.write(t, "cpu.cfs_quota_us", "1000000")
+	c.write(t, "cpu.shares", "2048")
+	return c
+}
+
+// write writes as a NodeManager would, in a process of its own.
+func (c yarnContainer) write(t *testing.T, file, value string) {
+	t.Helper()
+	out, err := exec.Command("/bin/sh", "-c", "echo "+value+" > "+filepath.Join(c.dir, file)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// inForce is quota, period and weight.
+func (c yarnContainer) inForce() string {
+	var all []string
+	for _, file := range []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares"} {
+		text, err := os.ReadFile(filepath.Join(c.dir, file))
+		if err != nil {
+			return err.Error()
+		}
+		all = append(all, strings.TrimSpace(string(text)))
+	}
+	return strings.Join(all, " ")
+}
+
+func (c yarnContainer) await(t *testing.T, what, want string) {
+	t.Helper()
+	pattern := regexp.MustCompile("^" + want + "$")
+	realenv.Await(t, what+": "+want, func() bool { return pattern.MatchString(c.inForce()) })
+}
+
+// A node controller finds a container of YARN's, has it keep its application's cap, takes what YARN
+// writes for the new ceiling, and puts back what it found, however it ends; a second one is refused.
+func TestRealAttach(t *testing.T) {
+	c := newYarnContainer(t)
+	p := plannerConfig(t)
+	line, _ := launch(t, func(ctx context.Context, ready func(string)) error {
+		p.Ready = ready
+		return daemon.Planner(ctx, p)
+	})
+	address := regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(line)
+	conn, err := bus.Dial(bus.Options{Address: address, Credential: own(t, p, address)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := cgrouptest.RealOthers(t).Close(); err != nil { // No other test attaches now.
+		t.Fatal(err)
+	}
+	g := guarded{State: t.TempDir(), Parent: fmt.Sprintf("pacer-test-%d/node", os.Getpid()), Wait: 500 * time.Millisecond,
+		Planner: address, Owners: p.Owners}
+	process, guard := g.launch(t, 0)
+	app := attachApplication(t, conn)
+	c.await(t, "a quota", `\d+97 99991 2048`)
+	second := g
+	second.State, second.Parent = t.TempDir(), g.Parent+"2"
+	if _, err := daemon.NewNode(second.config()); api.KindOf(err) != api.KindConflict {
+		t.Errorf("a second node controller: %v", err)
+	}
+
+	c.write(t, "cpu.cfs_quota_us", "200000") // Of a period of 500000, as it has said.
+	c.await(t, "the new ceiling below the cap", "200000 500000 2048")
+	c.write(t, "cpu.cfs_period_us", "250000")
+	c.write(t, "cpu.cfs_quota_us", "500000")
+	c.await(t, "a quota again", `\d+97 99991 2048`)
+
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = process.Wait()
+	c.await(t, "the guard", "500000 250000 2048")
+	realenv.Await(t, "the guards have ended", gone(guard))
+	process, _ = g.launch(t, guard)
+	c.await(t, "the next node controller", `\d+97 99991 2048`)
+	if _, err := conn.Control(t.Context(), api.VerbCap, api.ControlRequest{App: app}); err != nil {
+		t.Fatal(err)
+	}
+	c.await(t, "no cap", "500000 250000 2048")
+	if _, err := conn.Control(t.Context(), api.VerbCap, api.ControlRequest{App: app, Cap: 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	c.await(t, "a cap again", `\d+97 99991 2048`)
+	if err := errors.Join(process.Process.Signal(syscall.SIGTERM), process.Wait()); err != nil {
+		t.Error(err)
+	}
+	c.await(t, "its end", "500000 250000 2048")
+}
+
+// attachApplication registers the application that has the container's executor, with a cap.
+func attachApplication(t *testing.T, conn *bus.Conn) api.AppID {
+	t.Helper()
+	secret := bus.NewCredential("")
+	reply, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: secret.Hash(),
+		Launch: api.Launch{DriverURL: jvmDriver, Heap: units.GiB, SparkVersion: "4.3.0", Cores: 2,
+			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1700000000000_0001"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret.Login = string(reply.AppID)
+	as, err := bus.Dial(bus.Options{Address: conn.Address(), Credential: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(as.Close)
+	up := api.Event{Seq: 1, At: 1, Type: api.EventExecutorUp,
+		Executor: &api.ExecutorEvent{ID: "1", Host: "127.0.0.1", Cores: 2, Memory: units.GiB, Container: "container_1700000000000_0001_01_000002"}}
+	batch := api.Events{V: api.Version, AppID: reply.AppID, Submission: "u1", Planner: reply.Planner}
+	first := batch
+	first.Events = []api.Event{up}
+	if _, err := as.SendEvents(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // It lives.
+		for tick := time.NewTicker(time.Second); ; {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-tick.C:
+				_, _ = as.SendEvents(t.Context(), batch)
+			}
+		}
+	}()
+	if _, err := conn.Control(t.Context(), api.VerbCap, api.ControlRequest{App: reply.AppID, Cap: 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	return reply.AppID
+}

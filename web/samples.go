@@ -16,13 +16,6 @@ const (
 	tick = units.Seconds(0.5)
 )
 
-// samples are those of an application's stages, in columns.
-type samples struct {
-	V      int             `json:"v"`
-	App    api.AppID       `json:"app"`
-	Stages []*stageColumns `json:"stages"`
-}
-
 // stageColumns are what a stage was to do and did over time, on all executors together: fractions are means, cores are
 // sums. Request is not known where it is 0, Grant while an executor has no quota.
 type stageColumns struct {
@@ -35,14 +28,15 @@ type stageColumns struct {
 	Used     api.Column       `json:"used_cores"`
 }
 
+// samplesOf are those of an application's stages, in columns.
 func samplesOf(r *api.ControlReply) any {
-	all := samples{V: api.Version, App: r.App.ID, Stages: []*stageColumns{}}
+	stages := []*stageColumns{}
 	for _, s := range r.App.Stages {
 		if len(s.Samples) > 0 {
-			all.Stages = append(all.Stages, columns(s.StageKey, s.Samples))
+			stages = append(stages, columns(s.StageKey, s.Samples))
 		}
 	}
-	return all
+	return object{"v": api.Version, "app": r.App.ID, "stages": stages}
 }
 
 // columns puts samples of several executors, which ticked at different moments, on one grid. What an executor showed

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -109,23 +110,20 @@ func (s *Sessions) keep() {
 	s.Keep(body)
 }
 
-// put adds a grant for a secret. What has expired goes, and the oldest one of who has most already.
+// put adds a grant for a secret. What has expired goes, and the oldest one of a login that has most already.
 func put(all map[string]grant, secret string, g grant, most int) map[string]grant {
+	maps.DeleteFunc(all, func(_ string, other grant) bool { return !other.holds() })
+	var own []string
+	for h, other := range all {
+		if other.Login == g.Login {
+			own = append(own, h)
+		}
+	}
+	if len(own) >= most {
+		delete(all, slices.MinFunc(own, func(a, b string) int { return all[a].Until.Compare(all[b].Until) }))
+	}
 	if all == nil {
 		all = map[string]grant{}
-	}
-	maps.DeleteFunc(all, func(_ string, other grant) bool { return !other.holds() })
-	oldest, own := "", 0
-	for h, other := range all {
-		if other.Login != g.Login {
-			continue
-		}
-		if own++; oldest == "" || other.Until.Before(all[oldest].Until) {
-			oldest = h
-		}
-	}
-	if own >= most {
-		delete(all, oldest)
 	}
 	all[hash(secret)] = g
 	return all

@@ -3,6 +3,7 @@ package org.apache.spark.pacer
 import java.lang.Thread.UncaughtExceptionHandler
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import org.apache.spark.pacer.Wire.Exit
 import org.apache.spark.util.ShutdownHookManager
@@ -18,7 +19,8 @@ import org.apache.spark.util.ShutdownHookManager
  * when spark-submit itself exits after its application's main: it does so for a Python
  * application that failed, and for nothing else. Nor is it 0 when a signal ends the JVM, whose
  * handler exits with 128 and the signal's number; but where Python runs the JVM that is not
- * the program's code. Any other call of System.exit says nothing.
+ * the program's code. An ApplicationMaster that has run the driver on YARN knows the code with which it exits.
+ * Any other call of System.exit says nothing.
  */
 private[spark] object LastWord {
   /** After the context (50) and the temporary directories (25). */
@@ -61,12 +63,18 @@ private[spark] object LastWord {
     if (mine != null) mine.exit(exit, Millis)
   }
 
-  /** The last word of a JVM with threads of these stacks. */
-  private[pacer] def word(stacks: Iterable[Array[StackTraceElement]], failure: Option[Throwable], stoppedByProgram: Boolean): Exit = {
+  /** The last word of a JVM with threads of these stacks; master is the exit code of its ApplicationMaster, if it knows one. */
+  private[pacer] def word(stacks: Iterable[Array[StackTraceElement]], failure: Option[Throwable], stoppedByProgram: Boolean,
+      master: => Option[Int] = masterCode): Exit = {
     val exits = stacks.filter(_.exists(f => f.getClassName == "java.lang.Shutdown" && f.getMethodName == "exit"))
     val gateway = exits.exists(runByPython)
     failure match {
       case Some(e) => Exit(clean = false, failed = true, s"the driver ended with ${e.toString.linesIterator.nextOption().getOrElse("an exception")}")
+      case None if exits.size == 1 && exits.exists(byMaster) => master match {
+        case Some(0) => Exit(clean = true, failed = false, "")
+        case Some(code) => Exit(clean = false, failed = true, s"the application ended with exit code $code")
+        case None => Exit(clean = false, failed = false, "")
+      }
       case None if exits.exists(bySubmit) => Exit(clean = false, failed = true, "the application ended with an exit code other than 0")
       case None if bySignal(stacks, exits) => Exit(clean = false, failed = true, "a signal ended the driver")
       case None => Exit(clean = exits.isEmpty || gateway && exits.size == 1 && stoppedByProgram, failed = false, "")
@@ -92,6 +100,22 @@ private[spark] object LastWord {
   private def runByPython(stack: Array[StackTraceElement]): Boolean =
     stack.exists(_.getClassName.startsWith("org.apache.spark.api.python.PythonGatewayServer"))
 
+  /** Whether YARN's ApplicationMaster exits, after the application's main or because of it. */
+  private def byMaster(stack: Array[StackTraceElement]): Boolean =
+    stack.exists(f => f.getClassName == Master && f.getMethodName == "main")
+
+  /** By reflection: the class is there on YARN alone, and its fields are private. */
+  private def masterCode: Option[Int] = Try {
+    def get(of: AnyRef, method: String): AnyRef = {
+      val getter = of.getClass.getDeclaredMethod(method)
+      getter.setAccessible(true)
+      getter.invoke(of)
+    }
+    val module = Class.forName(Master, true, Thread.currentThread().getContextClassLoader).getField("MODULE$").get(null)
+    get(get(module, "org$apache$spark$deploy$yarn$ApplicationMaster$$master"), "exitCode").asInstanceOf[Int]
+  }.toOption
+
+  private val Master = "org.apache.spark.deploy.yarn.ApplicationMaster$"
   private val Submit = "org.apache.spark.deploy.SparkSubmit"
 
   private def threads: Map[Thread, Array[StackTraceElement]] = Thread.getAllStackTraces.asScala.toMap

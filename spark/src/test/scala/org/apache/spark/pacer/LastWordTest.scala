@@ -73,6 +73,19 @@ class LastWordTest {
     assertFalse(LastWord.word(Seq(gateway), None, stoppedByProgram = true).failed)
   }
 
+  /** The frames of Spark 4.3, in cluster mode. */
+  @Test def anApplicationMasterKnowsItsCode(): Unit = {
+    val master = Seq("org.apache.spark.deploy.yarn.ApplicationMaster$$anon$4.run", "org.apache.spark.deploy.yarn.ApplicationMaster$.main",
+      "org.apache.spark.deploy.yarn.ApplicationMaster.main")
+    def word(code: Option[Int], others: Array[StackTraceElement]*) =
+      LastWord.word(exiting(master: _*) +: others, None, stoppedByProgram = true, code)
+    assertEquals(Exit(clean = true, failed = false, ""), word(Some(0)))
+    assertEquals(Exit(clean = false, failed = true, "the application ended with exit code 15"), word(Some(15)))
+    assertEquals(Exit(clean = false, failed = false, ""), word(None))
+    assertFalse(word(Some(0), exiting("a.B.run")).clean, "the program exits, too")
+    assertEquals(Exit(clean = false, failed = false, ""), LastWord.word(Seq(exiting(master: _*)), None, stoppedByProgram = true), "there is none here")
+  }
+
   @Test def anExceptionInTheMainThreadIsAFailure(): Unit =
     assertEquals(Exit(clean = false, failed = true, "the driver ended with java.lang.IllegalStateException: no"),
       LastWord.word(Seq(hooks), Some(new IllegalStateException("no\nmore")), stoppedByProgram = true))

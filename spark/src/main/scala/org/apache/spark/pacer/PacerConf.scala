@@ -62,6 +62,9 @@ private[spark] final case class PacerConf(
     byMoment: Boolean = false,
     utcOffset: Int = 0) {
 
+  /** Whether it is to be held back until its deadline. */
+  def paced: Boolean = deadline > 0 && mode == PacerConf.Control
+
   /** For a session without an end ([[EndlessSession]]): without its deadline. */
   def withoutEnd: PacerConf = copy(deadline = 0, shared = false, byMoment = false,
     mode = if (mode == PacerConf.Off) mode else PacerConf.Endless)
@@ -295,7 +298,7 @@ private[spark] object PacerConf {
    */
   def attach(conf: SparkConf, settings: PacerConf): Seq[String] = {
     conf.set(Attached, "true")
-    if (settings.deadline <= 0 || settings.mode != Control) Nil else {
+    if (!settings.paced) Nil else {
       prepare(conf, settings.deadline)
       if (conf.getBoolean(DynamicAllocation.head._1, false)) {
         val first = Seq("spark.dynamicAllocation.initialExecutors", LeastExecutors, Instances).map(conf.getInt(_, 1)).max

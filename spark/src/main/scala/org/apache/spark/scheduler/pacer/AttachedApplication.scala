@@ -90,7 +90,7 @@ private[scheduler] final class AttachedApplication(scheduler: StageBoundScheduli
   override def down(executor: String): Unit = taken = false
 
   override private[pacer] def follow(directive: Directive): Unit = {
-    if (directive.wanted > 0) wanted = Wanted(directive.wanted, directive.wantedOn)
+    if (directive.wanted > 0 && settings.paced) wanted = Wanted(directive.wanted, directive.wantedOn)
     super.follow(directive)
   }
 

@@ -6,6 +6,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.{SPARK_VERSION, SparkContext}
 import org.apache.spark.pacer._
+import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.util.Utils
 
@@ -18,6 +19,7 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
   // What the user asks for, read before giveOffHeap: a further registration asks for the same.
   private val offHeapFixed = PacerConf.offHeapFixed(conf)
   private val offHeapPage = if (offHeapFixed) 0L else PacerConf.offHeapPage(conf)
+  private var explained = false // Guarded by the scheduler's lock.
 
   override def start(): Unit = {
     ExecutorUser.hear(sc.env.rpcEnv)
@@ -31,6 +33,16 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
 
   override protected def unaccepted(why: Throwable): Unit =
     throw PlannedApplication.untaken(settings, why).fold(why)(PacerConf.refuse)
+
+  /**
+   * Says once, when a task may not use a file, what Spark does not know: its executors may have
+   * another user than the driver, and root's always have.
+   */
+  override def taskFailed(reason: String): Unit = if (!explained && PacerApplication.denied(reason)) {
+    explained = true
+    say("a task may not use a file: executors do not run as root, nor as a user that their node does not know. " +
+      "What they use has to be open to them; node.executor-user names another user")
+  }
 
   override protected def launch: Launch = {
     val heap = sc.executorMemory.toLong << 20
@@ -61,6 +73,10 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
 }
 
 private[scheduler] object PacerApplication {
+  /** Whether a task failed because it may not use a file, as the JVM, Hadoop or Python says it. */
+  private[pacer] def denied(failure: String): Boolean =
+    Seq("Permission denied", "AccessDeniedException", "Mkdirs failed to create").exists(failure.contains)
+
   /** Spark's home: as configured, else where its jars are. */
   def sparkHome(sc: SparkContext): String = sc.getSparkHome().getOrElse {
     try {

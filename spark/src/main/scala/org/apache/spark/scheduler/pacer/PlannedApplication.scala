@@ -84,6 +84,9 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
   /** Called when an executor is lost, under the scheduler's lock. */
   def down(executor: String): Unit = ()
 
+  /** Called with why a task failed, under the scheduler's lock. */
+  def taskFailed(reason: String): Unit = ()
+
   /** Called when a stage wants executors of another kind than the application's own. */
   def wants(profile: ResourceProfile): Unit = ()
 
@@ -193,7 +196,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
    * is late. Until its executors are there they are what it waits for, and its own threads that compile would take
    * the CPUs from them. One whose deadline cannot be kept yields, once the planner has said so.
    */
-  private def place(): Unit = if (settings.watched && settings.mode == PacerConf.Control && settings.deadline > 0) {
+  private def place(): Unit = if (settings.watched && settings.paced) {
     val late = session.first && scheduler.clock.elapsed() >= settings.deadline
     if (late || gated.contains(true) && wasReady) session.take(DriverSession.First)
     else if (gated.contains(false)) session.take(DriverSession.Behind)

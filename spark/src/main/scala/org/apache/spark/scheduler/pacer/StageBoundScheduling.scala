@@ -54,7 +54,6 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   // What is known of the task set that is being submitted: the DAG scheduler's thread's.
   private var submitted: StageFacts = _
   private var unpaced = Option.empty[String] // Why, once the planner was told.
-  private var explained = false
 
   override def start(): Unit = {
     super.start()
@@ -286,16 +285,6 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     say(s"$reason: from now on stages share executors, this application is not paced")
   }
 
-  /**
-   * Says once, when a task may not use a file, what Spark does not know: its executors may have
-   * another user than the driver, and root's always have.
-   */
-  private[pacer] def explain(failure: String): Unit = if (!explained && StageBoundScheduling.denied(failure)) {
-    explained = true
-    say("a task may not use a file: executors do not run as root, nor as a user that their node does not know. " +
-      "What they use has to be open to them; node.executor-user names another user")
-  }
-
   /** Each task's own weight goes along with it: the whole list would travel with every task. */
   private def giveWeights(taskSet: TaskSet, weights: Array[Long]): Unit =
     taskSet.tasks.iterator.zip(weights.iterator).foreach { case (task, weight) =>
@@ -306,10 +295,6 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
 }
 
 private[scheduler] object StageBoundScheduling {
-  /** Whether a task failed because it may not use a file, as the JVM, Hadoop or Python says it. */
-  private[pacer] def denied(failure: String): Boolean =
-    Seq("Permission denied", "AccessDeniedException", "Mkdirs failed to create").exists(failure.contains)
-
   /**
    * Sorts tasks and their weights, the heaviest first: Spark starts the tasks of a
    * set in their order as far as locality allows, and knows them by their partition.

@@ -75,7 +75,7 @@ private[scheduler] final class StageBoundTaskSet(
     note {
       val text = reason.toErrorString
       totals.failed(text)
-      scheduler.explain(text)
+      scheduler.planned.taskFailed(text)
     }
     super.handleFailedTask(tid, state, reason)
     giveBack(taskInfos(tid).index)

@@ -32,12 +32,13 @@ endif
 export CACHE PYSPARK VENV GO E2E
 
 # Their executors run in cgroups: set-up asks for root before it installs anything.
-demo test test-all e2e torture soak: export AS_ROOT := 1
+demo test test-all e2e torture soak screenshots: export AS_ROOT := 1
 test test-all e2e: export YARN := 1
+test e2e screenshots: export BROWSER := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +72,9 @@ test-all: setup ## run what test leaves out: other stories and Sparks, container
 
 web-test: ## test the page in a browser, on real daemons with fake executors (installs chromium; 3 minutes)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) test -count 1 -v ./test/web $(ARGS)
+
+screenshots: jar ## take the pictures of docs/img, of applications on real Spark (installs chromium; 4 minutes)
+	@mkdir -p docs/img && PACER_SCREENSHOTS=$(CURDIR)/docs/img $(SPARK) $(GO) test -count 1 -v -timeout 20m -run '^TestScreenshots$$' $(E2E)
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')

@@ -107,7 +107,7 @@ func TestTheListFitsATerminal(t *testing.T) {
 func TestOrdersAnswerPrograms(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{apps: twoApps()})
-	for _, args := range []string{"release app-1", "apps kill app-1", "apps cap app-1 2", "deadline app-1 +10m", "nodes drain n1",
+	for _, args := range []string{"release app-1", "kill app-1", "cap app-1 2", "deadline app-1 +10m", "nodes drain n1",
 		"supervisor set speed", "profiles rm etl"} {
 		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(args+" -o json")...)...)
 		if got := jsonOf[map[string]any](t, o); got["v"] != 1.0 || got["message"] == "" {

@@ -43,30 +43,46 @@ func appsCommand(sh *shell) *cobra.Command {
 		}
 		return printApp(sh.Stdout, app, sh.now)
 	}
-	limit := orders(&cobra.Command{
+	c.AddCommand(show, hidden(capCommand(sh.order, sh.completeApps)),
+		hidden(killCommand(sh.order, sh.completeApps)))
+	return c
+}
+
+// hidden takes a command out of the help, where it stands under another name.
+func hidden(c *cobra.Command) *cobra.Command {
+	c.Hidden = true
+	return c
+}
+
+// ordering sends a request whose reply is one line.
+type ordering func(c *cobra.Command, verb api.Verb, r api.ControlRequest) error
+
+func capCommand(order ordering, complete cobra.CompletionFunc) *cobra.Command {
+	return orders(&cobra.Command{
 		Use: "cap ID CORES", Short: "Bound the cores that an application gets on a node (0: no cap)",
 		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: sh.completeApps,
+		ValidArgsFunction: complete,
 		RunE: func(c *cobra.Command, args []string) error {
 			cores, err := strconv.ParseFloat(args[1], 64)
 			if err != nil || !(cores >= 0) {
 				return fmt.Errorf("%q, expected a number of cores, 0 for no cap", args[1])
 			}
-			return sh.order(c, api.VerbCap, api.ControlRequest{App: api.AppID(args[0]), Cap: units.Cores(cores)})
+			return order(c, api.VerbCap, api.ControlRequest{App: api.AppID(args[0]), Cap: units.Cores(cores)})
 		},
 	})
-	kill := orders(&cobra.Command{
+}
+
+func killCommand(order ordering, complete cobra.CompletionFunc) *cobra.Command {
+	return orders(&cobra.Command{
 		Use: "kill ID", Short: "End an application, whether it runs or is queued", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: sh.completeApps,
+		ValidArgsFunction: complete,
 		Long: "End an application. Its driver is told, and ends its context with a line that names\n" +
 			"you; if it does not within ten seconds its executors are stopped all the same. One that\n" +
 			"is queued is out of the queue at once.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return sh.order(c, api.VerbKill, api.ControlRequest{App: api.AppID(args[0]), User: userName()})
+			return order(c, api.VerbKill, api.ControlRequest{App: api.AppID(args[0]), User: userName()})
 		},
 	})
-	c.AddCommand(show, limit, kill)
-	return c
 }
 
 // userName is who runs this program, as its operating system says.

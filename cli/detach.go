@@ -62,7 +62,7 @@ func (l *launch) detach(ctx context.Context) (err error) {
 				how = "waits for memory"
 			}
 			fmt.Fprintf(l.Stdout,
-				"pacer: %s %s, detached: %s\npacer: `pacer apps show %s` watches it, `pacer apps kill %s` ends it\n", app.ID, how,
+				"pacer: %s %s, detached: %s\npacer: `pacer apps show %s` watches it, `pacer kill %s` ends it\n", app.ID, how,
 				where, app.ID, app.ID)
 			return nil
 		}

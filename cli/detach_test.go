@@ -36,7 +36,7 @@ func TestSubmitDetachedLeavesSparkRunning(t *testing.T) {
 		file <- opened
 	}()
 	o := w.run(t, "submit", "--pacer-planner", f.address, "--detach", "--conf", "spark.pacer.submission=s-1", "--pacer-deadline", "1h", "app.py", "--detach")
-	if o.code != 0 || !strings.Contains(o.out, "app-1 runs, detached") || !strings.Contains(o.out, "pacer apps kill app-1") || !strings.Contains(o.out, "pacer apps show app-1") {
+	if o.code != 0 || !strings.Contains(o.out, "app-1 runs, detached") || !strings.Contains(o.out, "pacer kill app-1") || !strings.Contains(o.out, "pacer apps show app-1") {
 		t.Fatalf("exit code %d:\n%s%s", o.code, o.out, o.err)
 	}
 	found := regexp.MustCompile(`process (\d+), output in (\S+)`).FindStringSubmatch(o.out)

@@ -44,7 +44,8 @@ func (sh *shell) root() *cobra.Command {
 	add("run", submitCommand(sh), sh.Up(sh.ownSpark), planCommand(sh), profilesCommand(sh))
 	add("see", appsCommand(sh), topCommand(sh), whyCommand(sh.Stdout, sh.ask, sh.completeApps), nodesCommand(sh),
 		supervisorCommand(sh), policyCommand(sh), reportCommand(sh.Stdout, sh.now, sh.ask), logsCommand(sh),
-		webCommand(sh), releaseCommand(sh), deadlineCommand(sh), identifyCommand(sh))
+		webCommand(sh), releaseCommand(sh), deadlineCommand(sh), capCommand(sh.order, sh.completeApps),
+		killCommand(sh.order, sh.completeApps), identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
 		versionCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, repro.Sources()))

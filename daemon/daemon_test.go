@@ -170,7 +170,7 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 	}
 	for component, wants := range map[string][]string{
 		"planner": {"pacer_build_info{", `pacer_apps{state="running"} 1`, "pacer_store_write_duration_seconds_count", `pacer_node_offered_cores{node="n1"} 1.8`},
-		"node":    {"pacer_build_info{", `pacer_node_cores{kind="offered"} 1.8`, "pacer_control_loop_missed_ticks_total", "process_resident_memory_bytes"},
+		"node":    {"pacer_build_info{", "pacer_node_cpu_offered_cores 1.8", "pacer_control_loop_missed_ticks_total", "process_resident_memory_bytes"},
 	} {
 		url := httpOf(text.String(), component)
 		if code, body := get(t, url+"/healthz", bus.Credential{}); code != 200 || body != "ok\n" {

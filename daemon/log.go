@@ -125,7 +125,7 @@ func countFact(count *metrics.Planner, fact ledger.Fact) {
 		count.Rejected(api.KindOf(f.Err))
 	case ledger.Archived:
 		if e := f.Detail.ErrorPct; e != nil {
-			count.Ended(*e / 100)
+			count.Ended(f.Detail.Profile, *e/100)
 		}
 	case ledger.PublishFailed:
 		count.PublishFailed()

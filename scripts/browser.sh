@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests and figures of the page need: chromium by apt-get, and axe-core from npm into the cache, which
 # looks for what keeps people from using a page. Says what it installs, and does nothing when all is there. Its last line
-# is where axe-core is.
+# is where axe-core is. `browser.sh chromium` leaves axe-core out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,7 @@ fail() { printf 'browser: %s\n' "$*" >&2; exit 1; }
 . scripts/npm.sh
 
 command -v chromium >/dev/null || apt_install chromium
+[[ ${1:-} != chromium ]] || exit 0
 axe=$CACHE/axe-core-$AXE
 if [[ ! -e $axe/axe.min.js ]]; then
     say "fetching axe-core $AXE into $axe"

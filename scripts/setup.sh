@@ -6,7 +6,7 @@
 # apt-get where that is easily had, as Pacer works without; what Go fetches, and Maven for the
 # jar. What cannot be installed is checked first: system, Go, JDK and, for what runs
 # Spark (AS_ROOT=1), root. COMPILER=1 installs the C compiler that Go's race detector
-# needs, PANDAS=1 pandas and pyarrow for the pyspark tested, YARN=1 the classes of a YARN for tests.
+# needs, PANDAS=1 pandas and pyarrow for the pyspark tested, YARN=1 the classes of a YARN for tests, BROWSER=1 chromium.
 # Says what it installs, in one line each, does nothing when all is there, and lets one caller at a time do it. It starts no daemon,
 # has none started at boot, and removes no directory that it has not made.
 set -euo pipefail
@@ -48,6 +48,7 @@ command -v python3 >/dev/null || apt_install python3
 [[ -z ${AS_ROOT:-} ]] || command -v ip >/dev/null || apt_install iproute2
 [[ -z ${AS_ROOT:-} ]] || command -v iptables >/dev/null || apt_install iptables
 [[ -z ${COMPILER:-} ]] || command -v gcc >/dev/null || apt_install gcc libc6-dev
+[[ -z ${BROWSER:-} ]] || scripts/browser.sh chromium
 
 has_packages() { # venv pyspark-version
     [[ -x $1/bin/python3 ]] && "$1/bin/python3" - "$2" 2>/dev/null <<'PY'

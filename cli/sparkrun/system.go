@@ -50,8 +50,8 @@ func (s System) asUser() []string {
 	return nil
 }
 
-// Daemon is one of the programs "planner" and "nodecontroller" with arguments. Its state is
-// in a directory of that name.
+// Daemon is one of the programs "planner" and "nodecontroller", on a free port that an argument
+// may replace. Its state is in a directory of that name.
 func (s System) Daemon(program, state string, args ...string) (Command, error) {
 	http, err := FreePort()
 	if err != nil {
@@ -61,8 +61,8 @@ func (s System) Daemon(program, state string, args ...string) (Command, error) {
 		args = slices.Concat(s.asUser(), args)
 	}
 	path := filepath.Join(filepath.Dir(s.Pacer), program)
-	return s.command(s.Behind, path, slices.Concat(args,
-		[]string{"--http", http, "--state-dir", filepath.Join(s.Dir, state)})), nil
+	own := []string{"--http", http, "--state-dir", filepath.Join(s.Dir, state)}
+	return s.command(s.Behind, path, slices.Concat(own, args)), nil
 }
 
 // Submit is `pacer submit` with flags, an application and its arguments.

@@ -24,7 +24,7 @@ func TestCommandsOfASystem(t *testing.T) {
 		want    string
 	}{
 		{up, "count enter net /bin/pacer up --listen h:1 --node-name n --planner-http PORT --node-http PORT --state-dir /d/state --cores 2"},
-		{daemon, "count enter net /bin/planner --listen h:1 --http PORT --state-dir /d/p"},
+		{daemon, "count enter net /bin/planner --http PORT --state-dir /d/p --listen h:1"},
 		{s.Submit("app.py"), "count enter net /bin/pacer submit --pacer-planner h:1 app.py"},
 		{s.Ask("apps"), "enter net /bin/pacer --planner h:1 apps"},
 		{System{Pacer: "pacer", Address: "h:1"}.Ask(), "pacer --planner h:1"},

@@ -19,10 +19,10 @@
 //	pacer_app_deadline_seconds{application_id,application_name}
 //	pacer_app_elapsed_seconds{...}                          on the deadline clock
 //	pacer_app_predicted_finish_seconds{...}                 on the deadline clock
-//	pacer_app_cpu_seconds{...}                              core-seconds used
+//	pacer_app_cpu_seconds_total{...}                        core-seconds used
 //	pacer_app_estimated_work_ratio{...}                     of what is left of its work, with a deadline: of running
 //	                                                        stages that its profile lacks
-//	pacer_app_deadline_error_ratio                          histogram, Eq 4 / 100: below 0 is late
+//	pacer_app_deadline_error_ratio{profile}                 histogram, Eq 4 / 100: below 0 is late; of 200 profiles
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}
 //	pacer_cluster_met_ratio                                 of the applications with a deadline in the history, and of
@@ -42,14 +42,22 @@
 //
 // A node controller
 //
-//	pacer_node_cores{kind}                                  kind is offered, total or others
+//	pacer_node_cpu_offered_cores                            to applications
+//	pacer_node_cpu_cores                                    of the machine
+//	pacer_node_cpu_others_cores                             last used by what is not Pacer's
 //	pacer_node_memory_bytes
 //	pacer_executors{state}
 //	pacer_executor_cpu_quota_cores{application_id,executor_id}    +Inf for none
 //	pacer_executor_cpu_used_cores{...}                      between the last two statuses
 //	pacer_executor_cpu_seconds_total{...}
 //	pacer_executor_cpu_throttled_seconds_total{...}
-//	pacer_executor_memory_bytes{...,kind}                   heap, offheap, resident, ..., once a minute and after a move
+//	pacer_executor_memory_heap_bytes{...}                   of memory once a minute and after a move
+//	pacer_executor_memory_offheap_bytes{...}                that it may use
+//	pacer_executor_memory_offheap_used_bytes{...}
+//	pacer_executor_memory_offheap_owed_bytes{...}           that it is to give back
+//	pacer_executor_memory_resident_bytes{...}
+//	pacer_executor_memory_page_cache_bytes{...}
+//	pacer_executor_memory_limit_bytes{...}
 //	pacer_executor_memory_moves_total{...}                  resizings of off-heap memory
 //	pacer_executor_memory_moving_seconds_total{...}
 //	pacer_executor_memory_evicted_bytes_total{...}          blocks, for resizings

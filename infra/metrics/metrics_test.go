@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,10 +62,25 @@ pacer_executor_cpu_quota_cores{application_id="app-1",executor_id="2"} +Inf
 # TYPE pacer_executor_cpu_used_cores gauge
 pacer_executor_cpu_used_cores{application_id="app-1",executor_id="1"} 0.75
 pacer_executor_cpu_used_cores{application_id="app-1",executor_id="2"} 0
+# HELP pacer_executor_memory_heap_bytes The executor's heap, as last told, as the others are.
+# TYPE pacer_executor_memory_heap_bytes gauge
+pacer_executor_memory_heap_bytes{application_id="app-1",executor_id="1"} 1.073741824e+09
+# HELP pacer_executor_memory_offheap_bytes Off-heap memory that the executor may use.
+# TYPE pacer_executor_memory_offheap_bytes gauge
+pacer_executor_memory_offheap_bytes{application_id="app-1",executor_id="1"} 1.34217728e+08
 # HELP pacer_executors Executors on this node.
 # TYPE pacer_executors gauge
 pacer_executors{state="running"} 1
 pacer_executors{state="starting"} 1
+# HELP pacer_node_cpu_cores CPU of the node.
+# TYPE pacer_node_cpu_cores gauge
+pacer_node_cpu_cores 2
+# HELP pacer_node_cpu_offered_cores CPU of the node that is offered to applications.
+# TYPE pacer_node_cpu_offered_cores gauge
+pacer_node_cpu_offered_cores 1.8
+# HELP pacer_node_cpu_others_cores CPU that others than Pacer's executors have last used.
+# TYPE pacer_node_cpu_others_cores gauge
+pacer_node_cpu_others_cores 0.25
 # HELP pacer_stage_progress_ratio Where a stage executor is.
 # TYPE pacer_stage_progress_ratio gauge
 pacer_stage_progress_ratio{application_id="app-1",attempt="0",executor_id="1",stage_id="3"} 0.4
@@ -92,6 +108,8 @@ func TestNodeShowsItsNewestStatus(t *testing.T) {
 	s.Losses[0].CoreSeconds, s.Shortages[0].Had = 99, 99
 	if err := testutil.GatherAndCompare(r, strings.NewReader(nodeText), "pacer_app_lost_cpu_seconds_total", "pacer_app_short_cores", "pacer_cgroup_write_errors_total",
 		"pacer_control_loop_missed_ticks_total", "pacer_executor_cpu_quota_cores", "pacer_executor_cpu_used_cores",
+		"pacer_executor_memory_heap_bytes", "pacer_executor_memory_offheap_bytes", "pacer_node_cpu_cores",
+		"pacer_node_cpu_offered_cores", "pacer_node_cpu_others_cores",
 		"pacer_executors", "pacer_stage_progress_ratio", "pacer_stage_setpoint_ratio"); err != nil {
 		t.Error(err)
 	}
@@ -137,10 +155,16 @@ func TestPlannerShowsItsView(t *testing.T) {
 	}
 	p.Admitted(api.VerdictFeasible)
 	p.Rejected(api.KindInfeasible)
-	p.Ended(-0.03)
+	p.Ended("etl", -0.03)
+	p.Ended("etl", 0.01)
 	p.Wrote(time.Millisecond)
 	p.PublishFailed()
 	want := `
+# HELP pacer_app_cpu_seconds_total CPU time used by its executors.
+# TYPE pacer_app_cpu_seconds_total counter
+pacer_app_cpu_seconds_total{application_id="app-1",application_name="wc"} 12
+pacer_app_cpu_seconds_total{application_id="app-2",application_name="new"} 0
+pacer_app_cpu_seconds_total{application_id="app-3",application_name="wc"} 0
 # HELP pacer_app_deadline_seconds Deadline of a running application.
 # TYPE pacer_app_deadline_seconds gauge
 pacer_app_deadline_seconds{application_id="app-1",application_name="wc"} 90
@@ -176,13 +200,42 @@ pacer_cluster_met_ratio 0.5
 # TYPE pacer_nodes gauge
 pacer_nodes{state="ready"} 1
 `
-	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
+	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_cpu_seconds_total", "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
 		"pacer_app_estimated_work_ratio", "pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes", "pacer_cluster_met_ratio", "pacer_cluster_wasted_ratio", "pacer_cluster_fairness_ratio"); err != nil {
 		t.Error(err)
 	}
 	fault = errors.New("the loop is busy")
 	if n, err := testutil.GatherAndCount(r, "pacer_apps"); err != nil || n != 0 {
 		t.Errorf("%d series without a view, %v", n, err)
+	}
+}
+
+// Whoever makes up profiles makes no more series than there are places for them.
+func TestProfilesHaveSoManySeries(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	p, err := metrics.NewPlanner(r, func() (metrics.View, error) { return metrics.View{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		p.Ended(fmt.Sprint("made-up-", i), 0.1)
+		p.Ended("made-up-0", 0.1)
+	}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]uint64{}
+	for _, f := range families {
+		if f.GetName() == "pacer_app_deadline_error_ratio" {
+			for _, m := range f.GetMetric() {
+				seen[m.GetLabel()[0].GetValue()] = m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	if len(seen) != 201 || seen["made-up-0"] != 301 || seen["made-up-199"] != 1 || seen[""] != 100 {
+		t.Errorf("%d series; %d, %d and %d runs of the first, the 200th and the others", len(seen), seen["made-up-0"],
+			seen["made-up-199"], seen[""])
 	}
 }
 
@@ -195,6 +248,19 @@ func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
 	documented := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^//\t(pacer_[a-z_]+)`).FindAllStringSubmatch(string(doc), -1) {
 		documented[m[1]] = true
+	}
+	rules, err := os.ReadFile("../../docs/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`pacer_[a-z_]+`).FindAllString(string(rules), -1)
+	for _, name := range asked {
+		if base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, ""); !documented[base] {
+			t.Errorf("docs/alerts.yml asks for %s, which is not exposed", name)
+		}
+	}
+	if len(asked) == 0 {
+		t.Error("docs/alerts.yml asks for nothing")
 	}
 	r := prometheus.NewPedanticRegistry()
 	n, err1 := metrics.NewNode(r)
@@ -211,6 +277,7 @@ func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
 	n.Event("e")
 	p.Admitted("x")
 	p.Rejected(api.KindInvalid)
+	p.Ended("etl", 0.1)
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -103,8 +103,9 @@ func (n *Node) Observe(s *api.NodeStatus, now units.Instant) {
 }
 
 var (
-	nodeCores = desc("pacer_node_cores", "CPU of the node: offered to applications, in total, last used by others.",
-		"kind")
+	nodeOffers = desc("pacer_node_cpu_offered_cores", "CPU of the node that is offered to applications.")
+	nodeCores  = desc("pacer_node_cpu_cores", "CPU of the node.")
+	nodeOthers = desc("pacer_node_cpu_others_cores", "CPU that others than Pacer's executors have last used.")
 	nodeMemory = desc("pacer_node_memory_bytes", "Memory for executors.")
 	executors  = desc("pacer_executors", "Executors on this node.", "state")
 
@@ -115,15 +116,30 @@ var (
 	executorHeld  = desc("pacer_executor_cpu_throttled_seconds_total", "Time for which the executor was held back.",
 		byExecutor...)
 
-	executorMemory = desc("pacer_executor_memory_bytes",
-		"Memory of the executor, as last told: heap, offheap, offheap_used, offheap_owed, resident, page_cache, limit.",
-		"application_id", "executor_id", "kind")
 	executorMoves  = desc("pacer_executor_memory_moves_total", "How often off-heap memory was resized.", byExecutor...)
 	executorMoving = desc("pacer_executor_memory_moving_seconds_total",
 		"Time for which off-heap memory was being resized.", byExecutor...)
 	executorEvicted = desc("pacer_executor_memory_evicted_bytes_total",
 		"Blocks evicted so that off-heap memory could shrink.", byExecutor...)
 	executorSpilled = desc("pacer_executor_memory_spilled_bytes_total", "Memory that tasks have spilled.", byExecutor...)
+
+	// Each has a name of its own, since a sum over them would mean nothing.
+	executorMemory = []memoryDesc{
+		{desc("pacer_executor_memory_heap_bytes", "The executor's heap, as last told, as the others are.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.Heap }},
+		{desc("pacer_executor_memory_offheap_bytes", "Off-heap memory that the executor may use.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.OffHeap }},
+		{desc("pacer_executor_memory_offheap_used_bytes", "Off-heap memory that it uses.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.OffHeapUsed }},
+		{desc("pacer_executor_memory_offheap_owed_bytes", "Off-heap memory that it is to give back.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.Owed }},
+		{desc("pacer_executor_memory_resident_bytes", "Memory of the executor's processes.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.Resident }},
+		{desc("pacer_executor_memory_page_cache_bytes", "Files that the kernel keeps for it.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.Cache }},
+		{desc("pacer_executor_memory_limit_bytes", "What the kernel holds it to.", byExecutor...),
+			func(m *api.ExecutorMemory) units.Bytes { return m.Limit }},
+	}
 
 	lost = desc("pacer_app_lost_cpu_seconds_total",
 		"CPU time that an application asked for and was not granted, by who had most meanwhile.", "application_id", "to")
@@ -137,13 +153,21 @@ var (
 	stageChanges  = desc("pacer_stage_quota_changes_total", "Quotas written for a stage executor.", byStage...)
 )
 
+// memoryDesc is a series of an executor's memory.
+type memoryDesc struct {
+	desc *prometheus.Desc
+	of   func(*api.ExecutorMemory) units.Bytes
+}
+
 // Describe implements prometheus.Collector.
 func (n *Node) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeCores, nodeMemory, executors, executorQuota, executorUsed, executorCPU,
-		executorHeld,
-		executorMemory, executorMoves, executorMoving, executorEvicted, executorSpilled,
+	for _, d := range []*prometheus.Desc{nodeOffers, nodeCores, nodeOthers, nodeMemory, executors, executorQuota,
+		executorUsed, executorCPU, executorHeld, executorMoves, executorMoving, executorEvicted, executorSpilled,
 		lost, short, stageSetPoint, stageProgress, stageChanges} {
 		out <- d
+	}
+	for _, m := range executorMemory {
+		out <- m.desc
 	}
 }
 
@@ -155,9 +179,9 @@ func (n *Node) Collect(out chan<- prometheus.Metric) {
 	if s.Node == "" {
 		return
 	}
-	out <- gauge(nodeCores, float64(s.Offered), "offered")
-	out <- gauge(nodeCores, float64(s.Total), "total")
-	out <- gauge(nodeCores, float64(s.Others), "others")
+	out <- gauge(nodeOffers, float64(s.Offered))
+	out <- gauge(nodeCores, float64(s.Total))
+	out <- gauge(nodeOthers, float64(s.Others))
 	out <- gauge(nodeMemory, float64(s.Memory))
 	for _, l := range s.Losses {
 		out <- total(lost, float64(l.CoreSeconds), string(l.App), string(l.To))
@@ -208,14 +232,8 @@ func collectMemory(out chan<- prometheus.Metric, m api.ExecutorMemory, labels []
 	if m == (api.ExecutorMemory{}) {
 		return
 	}
-	for _, k := range []struct {
-		kind  string
-		value units.Bytes
-	}{
-		{"heap", m.Heap}, {"offheap", m.OffHeap}, {"offheap_used", m.OffHeapUsed}, {"offheap_owed", m.Owed},
-		{"resident", m.Resident}, {"page_cache", m.Cache}, {"limit", m.Limit},
-	} {
-		out <- gauge(executorMemory, float64(k.value), labels[0], labels[1], k.kind)
+	for _, d := range executorMemory {
+		out <- gauge(d.desc, float64(d.of(&m)), labels...)
 	}
 	out <- total(executorMoves, float64(m.Moves), labels...)
 	out <- total(executorMoving, float64(m.Moving), labels...)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,11 +23,18 @@ type View struct {
 // Planner counts what happens in a planner and shows its view.
 type Planner struct {
 	admitted, rejected *prometheus.CounterVec
-	errors             prometheus.Histogram
+	errors             *prometheus.HistogramVec
 	writes             prometheus.Histogram
 	publishFailed      prometheus.Counter
 	view               func() (View, error)
+
+	mu sync.Mutex
+	// profiles are those that series are labelled with.
+	profiles map[string]bool
 }
+
+// mostProfiles bounds the series by profile, which are users' to name.
+const mostProfiles = 200
 
 // NewPlanner registers a planner's metrics. view is asked at each scrape, from
 // any goroutine; when it fails the series of applications and nodes are left out.
@@ -36,13 +44,13 @@ func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, e
 			Help: "Registrations taken, by verdict."}, []string{"verdict"}),
 		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_apps_rejected_total",
 			Help: "Registrations refused, by kind of error."}, []string{"reason"}),
-		errors: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_app_deadline_error_ratio",
+		errors: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "pacer_app_deadline_error_ratio",
 			Help:    "How long before its deadline an application ended, as a share of it (Eq 4 / 100); below 0 is late.",
-			Buckets: []float64{-0.5, -0.25, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.25, 0.5}}),
+			Buckets: []float64{-0.5, -0.25, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.25, 0.5}}, []string{"profile"}),
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_store_write_duration_seconds",
 			Help: "How long a synced write of state took.", Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 10)}),
 		publishFailed: counter("pacer_publish_errors_total", "Plans and directives that could not be sent."),
-		view:          view,
+		view:          view, profiles: map[string]bool{},
 	}
 	return p, register(r, p.admitted, p.rejected, p.errors, p.writes, p.publishFailed, p)
 }
@@ -53,9 +61,19 @@ func (p *Planner) Admitted(v api.Verdict) { p.admitted.WithLabelValues(string(v)
 // Rejected counts a registration that was refused.
 func (p *Planner) Rejected(k api.Kind) { p.rejected.WithLabelValues(k.String()).Inc() }
 
-// Ended records the error (Eq 4 / 100, negative when late) of an application that had a
-// deadline and has finished.
-func (p *Planner) Ended(ratio float64) { p.errors.Observe(ratio) }
+// Ended records the error (Eq 4 / 100, negative when late) of an application of a profile that had a
+// deadline and has finished. Profiles beyond the first 200 have the label "" together.
+func (p *Planner) Ended(profile string, ratio float64) {
+	profile = label(profile)
+	p.mu.Lock()
+	if len(p.profiles) < mostProfiles {
+		p.profiles[profile] = true
+	} else if !p.profiles[profile] {
+		profile = ""
+	}
+	p.mu.Unlock()
+	p.errors.WithLabelValues(profile).Observe(ratio)
+}
 
 // Wrote records how long a write of state took.
 func (p *Planner) Wrote(d time.Duration) { p.writes.Observe(d.Seconds()) }
@@ -91,7 +109,7 @@ var (
 	appElapsed   = desc("pacer_app_elapsed_seconds", "Time since the start of its deadline clock.", byApp...)
 	appPredicted = desc("pacer_app_predicted_finish_seconds", "When it is expected to end, on its deadline clock.",
 		byApp...)
-	appCPU       = desc("pacer_app_cpu_seconds", "CPU time used by its executors.", byApp...)
+	appCPU       = desc("pacer_app_cpu_seconds_total", "CPU time used by its executors.", byApp...)
 	appEstimated = desc("pacer_app_estimated_work_ratio",
 		"Part of the work that is left which is estimated: of running stages that its profile lacks.", byApp...)
 )
@@ -166,5 +184,5 @@ func collectApp(out chan<- prometheus.Metric, a api.AppSummary, estimated units.
 		out <- gauge(appEstimated, float64(estimated), labels...)
 	}
 	out <- gauge(appElapsed, float64(a.Duration), labels...)
-	out <- gauge(appCPU, float64(a.CoreSeconds), labels...)
+	out <- total(appCPU, float64(a.CoreSeconds), labels...)
 }

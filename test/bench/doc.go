@@ -93,6 +93,7 @@
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
 //	                                     ends; register.scale.flexible_ms.* under that rule of the queue
 //	web.kib_gz, web.lines                the page's files compressed, and the lines of ours
+//	web.go_lines                         of package web, and of daemon what serves it, comments left out
 //	web.requests_first, .elsewhere       requests until 1,000 applications on 500 nodes are shown, and to other servers
 //	web.dom_nodes                        elements of that page
 //	web.axe_serious, .console_errors,    of its views in both themes: what axe-core calls serious, what the console

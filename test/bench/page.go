@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +29,7 @@ func paged(t testing.TB, add adder) {
 	kib, lines := pageSize(t)
 	add("web.kib_gz", benchline.One(kib), "KiB")
 	add("web.lines", benchline.One(float64(lines)), "lines")
+	add("web.go_lines", benchline.One(float64(serverLines(t))), "lines")
 	look := lookedAt{began: time.Now().Add(-10 * time.Minute)}
 	door := web.New(web.Config{Serves: func() (web.Planner, error) { return &look, nil },
 		Who:   func(string) (api.Principal, error) { return looker, nil },
@@ -85,6 +88,29 @@ func pageSize(t testing.TB) (kib float64, lines int) {
 		t.Fatal(err)
 	}
 	return kib, lines
+}
+
+// serverLines are the lines of Go that serve API and page, comments and blank lines left out.
+func serverLines(t testing.TB) (lines int) {
+	files, err := filepath.Glob("web/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no package web here: %v", err)
+	}
+	for _, file := range append(files, "daemon/http.go", "daemon/door.go") {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(body)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				lines++
+			}
+		}
+	}
+	return lines
 }
 
 // looker is who looks.

@@ -165,12 +165,13 @@ func (s *System) StartNamed(node string, args ...string) *Process {
 
 // StartPlanner and StartNode run the daemons apart, as on a cluster, and wait
 // until they are ready; started again, they find their states.
-func (s *System) StartPlanner() *Process {
+func (s *System) StartPlanner(args ...string) *Process {
 	s.t.Helper()
+	at := []string{"--listen", s.Address}
 	if s.Server != nil {
-		return s.start("planner", "--nats-url", s.Server.URL())
+		at = []string{"--nats-url", s.Server.URL()}
 	}
-	return s.start("planner", "--listen", s.Address)
+	return s.start("planner", append(at, args...)...)
 }
 
 // StartNode is described with StartPlanner.

@@ -6,7 +6,6 @@ import { Dag } from "./dag.js";
 import {
   bytes,
   clock,
-  coreHours,
   cores,
   coresOf,
   count,
@@ -16,6 +15,7 @@ import {
   sentence,
   span,
   trim,
+  work,
 } from "./format.js";
 import { Note, Question, Table, html, to, useAnswer } from "./parts.js";
 import { early, moments, nameOf, now, over, session, state } from "./state.js";
@@ -39,7 +39,7 @@ function Facts({ a }) {
     ["Deadline", m.deadline ? `${clock(m.deadline, now.value)}, ${span(a.deadline_s)} after that` : "none"],
     over(a) ? ["Ended", clock(m.end, now.value)] : ["Expected end", clock(m.predicted, now.value)],
     e !== null && ["Margin", margin(e)],
-    ["Work", `${coreHours(a.core_seconds)} core-hours`],
+    ["Work", work(a.core_seconds)],
     a.mean_cores > 0 && ["Mean", coresOf(a.mean_cores)],
     ["Runs", a.pacing],
     a.verdict && a.verdict !== "none" && ["Verdict", a.verdict],

@@ -56,7 +56,11 @@ export function cores(v) {
 export const coresOf = (v) => `${cores(v)} ${cores(v) === "1" ? "core" : "cores"}`;
 
 /** Core-seconds as core-hours: "3.2". @param {?number} v */
-export const coreHours = (v) => (known(v) ? trim(v / 3600, v < 36000 ? 2 : 1) : DASH);
+const coreHours = (v) => (known(v) ? trim(v / 3600, v < 36000 ? 2 : 1) : DASH);
+
+/** Work with its unit: "12 core-seconds", "3.2 core-hours". @param {?number} v core-seconds */
+export const work = (v) =>
+  known(v) && v < 360 ? `${trim(v, v < 9.95 ? 1 : 0)} core-seconds` : `${coreHours(v)} core-hours`;
 
 /** Memory: "12 GiB". @param {?number} v bytes */
 export function bytes(v) {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, withQuery } from "./api.js";
 import { Dag } from "./dag.js";
-import { clock, coreHours, cores, coresOf, count, margin, span, trim, upper } from "./format.js";
+import { clock, cores, coresOf, count, margin, span, trim, upper, work } from "./format.js";
 import { Note, Table, colour, html, to, useAnswer } from "./parts.js";
 import { early, moments, now } from "./state.js";
 
@@ -14,7 +14,7 @@ const LIST = [
   { head: "Variants", n: true, of: (p) => p.variants, by: (p) => p.variants },
   { head: "Takes at all cores", n: true, of: (p) => span(p.duration_s), by: (p) => p.duration_s },
   { head: "Cores", n: true, of: (p) => cores(p.cores), by: (p) => p.cores },
-  { head: "Core-hours", n: true, of: (p) => coreHours(p.core_seconds), by: (p) => p.core_seconds },
+  { head: "Work", n: true, of: (p) => work(p.core_seconds), by: (p) => p.core_seconds },
 ];
 
 /** The view of all profiles. */
@@ -189,7 +189,7 @@ export function ProfileView({ of, query }) {
         ["Runs", p.runs],
         ["Whose", p.shared || !p.owner ? "everybody’s" : p.owner],
         ["Takes", `${span(p.duration_s)} at ${coresOf(p.cores)}`],
-        ["Work", `${coreHours(p.stages.reduce((sum, s) => sum + s.core_seconds, 0))} core-hours`],
+        ["Work", work(p.stages.reduce((sum, s) => sum + s.core_seconds, 0))],
         ["Variants", all.length],
       ].map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl></section>
     <${WhatIf} name=${p.name} duration=${p.duration_s} />

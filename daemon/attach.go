@@ -31,6 +31,7 @@ import (
 // use; quotas and pages are the loop's to read.
 type attachment struct {
 	runtime *attached.Runtime
+	groups  *cgroup.Hierarchy // Pacer's own, where executors are whose manager has no group for them.
 	log     *slog.Logger
 	metrics *metrics.Node
 
@@ -49,7 +50,7 @@ type foundExecutor struct {
 	// These are the loop's.
 	reads int
 	page  *progress.Reader
-	told  string // The fault of its page that was logged.
+	fault string // Of its page, "" for none that lasts.
 }
 
 // attached is the directory with what was found of other managers' executors.
@@ -75,8 +76,8 @@ func (n *NodeDaemon) buildAttachment() error {
 	if err != nil {
 		return err
 	}
-	n.attach = &attachment{runtime: r, log: n.log, metrics: n.metrics, sought: map[node.Key]executor.Spec{},
-		told: map[node.Key]string{}, found: map[node.Key]*foundExecutor{}}
+	n.attach = &attachment{runtime: r, groups: n.groups, log: n.log, metrics: n.metrics,
+		sought: map[node.Key]executor.Spec{}, told: map[node.Key]string{}, found: map[node.Key]*foundExecutor{}}
 	n.undo.add(n.attach.letGo)
 	handles, err := r.Recover()
 	if err != nil {
@@ -136,7 +137,18 @@ func (a *attachment) hold(key node.Key, h executor.Handle) {
 		"unpaced", x.Unpaced)
 }
 
+// sort puts what is found in order, and has Pacer's group weigh as much as those in it: against the
+// rest of the machine they have what their threads had.
 func (a *attachment) sort() {
+	all := cgroup.Weight(0)
+	for _, x := range a.found {
+		all += x.Weight
+	}
+	if all > 0 {
+		if err := a.groups.SetWeight(all / cgroup.Weight(runtime.NumCPU())); err != nil {
+			a.log.Warn("the weight of executors that were moved cannot be set", "error", err)
+		}
+	}
 	a.order = slices.SortedFunc(maps.Values(a.found), func(x, y *foundExecutor) int { return x.key.Compare(y.key) })
 }
 
@@ -228,7 +240,8 @@ func (a *attachment) Read(key node.Key, into *node.Usage) error {
 		return errNotHeld
 	}
 	x.reads++
-	*into = node.Usage{Quota: units.Unlimited, Found: node.Found{Unguarded: x.Unguarded, Unpaced: x.Unpaced}}
+	*into = node.Usage{Quota: units.Unlimited, Found: node.Found{Unguarded: x.Unguarded, Unpaced: x.Unpaced,
+		Page: x.fault}}
 	if x.Group == nil {
 		return nil
 	}
@@ -262,13 +275,13 @@ func (a pagesOf) Read(key node.Key, into *meter.Page) error {
 	if x.page == nil {
 		page, err := x.OpenPage()
 		if err != nil {
-			if text := err.Error(); errors.Is(err, attached.ErrPage) && x.told != text {
-				x.told = text
+			if text := err.Error(); errors.Is(err, attached.ErrPage) && x.fault != text {
+				x.fault = text
 				a.log.Warn("progress page is refused", "app", string(key.App), "executor", string(key.ID), "error", err)
 			}
 			return err
 		}
-		x.page = page
+		x.page, x.fault = page, ""
 	}
 	err := x.page.Read(into)
 	if err != nil && !errors.Is(err, progress.ErrEmpty) && !errors.Is(err, progress.ErrTorn) {

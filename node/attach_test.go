@@ -110,6 +110,19 @@ func TestWhatCannotBeBoundedIsObserved(t *testing.T) {
 	}
 }
 
+func TestARefusedPageIsToldAndTheCapHolds(t *testing.T) {
+	w := newWorld(t, attaching(4))
+	a := attachedApp(appA, 4, ids("1"))
+	a.Cap = 0.5
+	w.ready(1, a)
+	x := w.exec(Key{appA, "1"})
+	x.hidden, x.frozen, x.found = false, true, Found{Ceiling: 3, Page: "it is a link"}
+	w.ticks(3)
+	if s := w.status.Executors[0]; s.Unpaced != "it is a link" || x.quota != 0.5 {
+		t.Errorf("status %+v, quota %v", s, x.quota)
+	}
+}
+
 func TestARestartSeeksAnewAndGoesOn(t *testing.T) {
 	w, x := held(t, Found{Ceiling: 3})
 	quota, writes := x.quota, w.writes

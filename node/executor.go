@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -270,7 +271,8 @@ func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time
 	} else if quota := x.written(); x.quotaKnown && !quota.IsUnlimited() {
 		s.Quota = quota
 	}
-	s.Ceiling, s.Unguarded, s.Unpaced = x.life.found.Ceiling, x.life.found.Unguarded, x.life.found.Unpaced
+	f := &x.life.found
+	s.Ceiling, s.Unguarded, s.Unpaced = f.Ceiling, f.Unguarded, cmp.Or(f.Unpaced, f.Page)
 	if x.memory.news(now, x.life.state == api.ExecutorExited) {
 		s.Memory = x.memory.describe()
 	}

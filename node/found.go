@@ -11,6 +11,8 @@ type Found struct {
 	Unguarded bool `json:",omitzero"`
 	// Unpaced says why no quota can be written, "" where one can.
 	Unpaced string `json:",omitzero"`
+	// Page says why what it shows as its progress page is refused: nothing is known of its tasks then.
+	Page string `json:",omitzero"`
 }
 
 // most is the most that its manager lets it have, units.Unlimited for no bound.

@@ -302,6 +302,9 @@ func FuzzMembership(f *testing.F) {
 func realForeign(t *testing.T, o *cgroup.Others, trees ...string) (group string, pid int) {
 	t.Helper()
 	group = fmt.Sprintf("/pacer-test-%d-others", os.Getpid())
+	if _, err := os.Stat(filepath.Join(cgroup.DefaultRoot, "cpu", "cpu.shares")); err != nil {
+		t.Skipf("needs cgroups of v1: %v", err)
+	}
 	cmd := exec.Command("/bin/sleep", "600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -410,5 +413,83 @@ func TestRealAdopted(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(cgroup.DefaultRoot, "cpuacct", acct)); !os.IsNotExist(err) {
 		t.Errorf("the group for counting is left: %v", err)
+	}
+}
+
+// The kernel of v2 takes what Pacer writes, gives back what was found, and lets processes be moved out
+// of a manager's group and back.
+func TestRealV2Adopted(t *testing.T) {
+	onV2(t)
+	o := cgrouptest.RealOthers(t)
+	top := fmt.Sprintf("/pacer-test-%d-others", os.Getpid())
+	inner := top + "/container_1_0001_01_000002"
+	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestPlaysAContainer$")
+	cmd.Env = append(os.Environ(), "PACER_TEST_CONTAINER=1")
+	stdin, err := cmd.StdinPipe()
+	if err = errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+		for _, group := range []string{inner, top} {
+			_ = os.Remove(filepath.Join(cgroup.DefaultRoot, group))
+		}
+	})
+	file := func(group, name string) string { return filepath.Join(cgroup.DefaultRoot, group, name) }
+	write := func(group, name, value string) {
+		t.Helper()
+		if err := os.WriteFile(file(group, name), []byte(value), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, group := range []string{top, inner} {
+		if err := os.Mkdir(filepath.Join(cgroup.DefaultRoot, group), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if group == top {
+			write(top, "cgroup.subtree_control", "+cpu")
+		}
+	}
+	write(inner, "cpu.max", "100000 80000")
+	write(inner, "cgroup.procs", strconv.Itoa(cmd.Process.Pid))
+	hold, err := o.Found(inner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(h cgroup.Hold) error { hold = h; return nil }
+	a, err := o.Adopt(hold, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.SetQuota(0.3); err != nil || a.Ceiling() != 1.25 || content(t, file(inner, "cpu.max")) != "29997 99991" {
+		t.Errorf("%v, ceiling %v, %q", err, a.Ceiling(), content(t, file(inner, "cpu.max")))
+	}
+	if err := a.Release(); err != nil || content(t, file(inner, "cpu.max")) != "100000 80000" {
+		t.Errorf("%v: %q was put back", err, content(t, file(inner, "cpu.max")))
+	}
+	own := fmt.Sprintf("/pacer-test-%d/node/app-1-1", os.Getpid())
+	hold = cgroup.Hold{CPU: own, Acct: own, Quota: -1, Period: 100000, FromCPU: inner, Weight: 2}
+	if err := o.Enclose(hold, func() ([]int, error) { return o.Members(inner) }); err == nil {
+		a, err = o.Adopt(hold, keep)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.SetQuota(units.Unlimited); err != nil || a.Ceiling() != 1.25 || content(t, file(own, "cpu.weight")) != "200" {
+		t.Errorf("%v, ceiling %v, weight %q", err, a.Ceiling(), content(t, file(own, "cpu.weight")))
+	}
+	if members, err := o.Members(own); err != nil || len(members) != 1 || content(t, file(own, "cpu.max")) != "124997 99991" {
+		t.Errorf("%v, %v: %q", members, err, content(t, file(own, "cpu.max")))
+	}
+	if err := a.Release(); err != nil || content(t, file(inner, "cgroup.procs")) != strconv.Itoa(cmd.Process.Pid) {
+		t.Errorf("%v: %q is back", err, content(t, file(inner, "cgroup.procs")))
+	}
+}
+
+// TestPlaysAContainer is what runs in one, where no other program is.
+func TestPlaysAContainer(*testing.T) {
+	if os.Getenv("PACER_TEST_CONTAINER") != "" {
+		_, _ = os.Stdin.Read(make([]byte, 1))
 	}
 }

@@ -36,6 +36,8 @@ type Hold struct {
 	// FromCPU and FromAcct are where its processes were, "" where they are still.
 	FromCPU  string `json:"from_cpu,omitempty"`
 	FromAcct string `json:"from_acct,omitempty"`
+	// Weight is that of the group which Pacer has made in FromCPU's tree; 0 leaves the kernel's default.
+	Weight Weight `json:"weight,omitempty"`
 }
 
 // ceiling is the quota found.

@@ -181,6 +181,11 @@ func (o *Others) Enclose(t Hold, list func() ([]int, error)) error {
 			}
 		}
 	}
+	if t.FromCPU != "" && t.Weight > 0 {
+		if err := o.h.setWeight(filepath.Join(o.h.roots[0], t.CPU), t.Weight); err != nil {
+			return err
+		}
+	}
 	for round := 0; len(made) > 0; round++ {
 		pids, err := list()
 		if err != nil {

@@ -41,9 +41,9 @@ func guaranteed(container string) bool {
 }
 
 // place says which groups are to be held for an executor that is in m, in groups of Pacer's below
-// parent where its manager has none for it alone. unguarded says that what it is promised is not
-// guaranteed.
-func place(o *cgroup.Others, m cgroup.Membership, yarn bool, parent, name string) (t cgroup.Hold, unguarded bool,
+// parent where its manager has none for it alone: there it weighs as much as its cores' threads did, in
+// units of one. unguarded says that what it is promised is not guaranteed.
+func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string) (t cgroup.Hold, unguarded bool,
 	err error) {
 	own := path.Join("/", parent, name)
 	container, bestEffort := containerOf(m.CPU)
@@ -53,12 +53,13 @@ func place(o *cgroup.Others, m cgroup.Membership, yarn bool, parent, name string
 			return t, false, err
 		}
 		unguarded = bestEffort
-	case !yarn:
+	case !c.yarn:
 		return t, false, fmt.Errorf("its group %s is not known to be its container's alone", m.CPU)
 	case o.LimitsMemory(m.CPU):
 		return t, false, fmt.Errorf("its group %s is the NodeManager's, and limits memory too", m.CPU)
 	default:
-		t, unguarded = cgroup.Hold{CPU: own, Acct: own, Quota: -1, Period: cgroup.Period.Microseconds(), FromCPU: m.CPU}, true
+		t = cgroup.Hold{CPU: own, Acct: own, Quota: -1, Period: cgroup.Period.Microseconds(), FromCPU: m.CPU}
+		t.Weight, unguarded = cgroup.Weight(c.cores()), true
 	}
 	if !o.Apart() {
 		return t, unguarded, nil

@@ -61,6 +61,18 @@ func parseCommand(line []byte) (command, bool) {
 	return command{}, false
 }
 
+// cores is how many tasks of one core it runs side by side, 1 where that is not told.
+func (c command) cores() int {
+	n, err := strconv.Atoi(c.pairs["--cores"])
+	if err != nil {
+		return 1
+	}
+	return min(max(1, n), mostCores)
+}
+
+// mostCores bounds what is believed of an executor's cores.
+const mostCores = 256
+
 // isNodeManager reports whether a command line is a NodeManager's.
 func isNodeManager(line []byte) bool {
 	return bytes.Contains(append(append([]byte{0}, line...), 0), []byte("\x00"+nodeManager+"\x00"))

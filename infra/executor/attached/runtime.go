@@ -42,12 +42,12 @@ type Runtime struct {
 	records records
 
 	starting sync.Mutex // Held by Start, so that nobody is held twice.
+	// seen are the executors of the machine as of at; they are Start's.
+	seen []sighting
+	at   time.Time
 
 	mu   sync.Mutex
 	held map[executor.Handle]*Executor
-	// seen are the executors of the machine as of at.
-	seen []sighting
-	at   time.Time
 }
 
 // Executor is one that is held.
@@ -56,6 +56,8 @@ type Executor struct {
 	id      api.ExecutorID
 	// Group bounds it; nil where nothing does, and Unpaced says why.
 	Group *cgroup.Adopted
+	// Weight is that of its group where Pacer has made it, 0 where it is its manager's.
+	Weight cgroup.Weight
 	// Unguarded says that what it is promised is not guaranteed: others have the same right.
 	Unguarded bool
 	// Unpaced says in one line why no quota can be written, "" where one can.
@@ -95,8 +97,6 @@ const lookAgain = 200 * time.Millisecond
 
 // look returns the executors of the machine.
 func (r *Runtime) look() ([]sighting, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if now := time.Now(); r.at.IsZero() || now.Sub(r.at) >= lookAgain {
 		all, err := pids(r.cfg.Proc)
 		if err != nil {
@@ -137,12 +137,12 @@ func (r *Runtime) Start(_ context.Context, s executor.Spec) (executor.Handle, er
 	if h, held := r.holding(s.App, s.ID); held {
 		return h, nil
 	}
-	p, yarn, err := r.find(s.Args)
+	p, c, err := r.find(s.Args)
 	if err != nil {
 		return executor.Handle{}, err
 	}
 	h := executor.Handle{App: s.App, ID: s.ID, PID: p.pid, Started: p.started, Boot: r.cfg.Boot}
-	x, err := r.take(h, p, yarn)
+	x, err := r.take(h, p, c)
 	if err != nil {
 		return executor.Handle{}, fmt.Errorf("attach executor %s of %s: %w", s.ID, s.App, errors.Join(err, p.close()))
 	}
@@ -165,10 +165,10 @@ func (r *Runtime) holding(app api.AppID, id api.ExecutorID) (executor.Handle, bo
 }
 
 // find holds the oldest process whose command line has args.
-func (r *Runtime) find(args []string) (oldest *process, yarn bool, err error) {
+func (r *Runtime) find(args []string) (oldest *process, c command, err error) {
 	seen, err := r.look()
 	if err != nil {
-		return nil, false, err
+		return nil, command{}, err
 	}
 	another := ""
 	for _, s := range seen {
@@ -191,15 +191,15 @@ func (r *Runtime) find(args []string) (oldest *process, yarn bool, err error) {
 		if oldest != nil {
 			_ = oldest.close()
 		}
-		oldest, yarn = p, s.yarn
+		oldest, c = p, s.command
 	}
 	if oldest == nil && another != "" {
-		return nil, false, api.Errorf(api.KindConflict, "it is another application's: its driver is at %s", another)
+		return nil, command{}, api.Errorf(api.KindConflict, "it is another application's: its driver is at %s", another)
 	}
 	if oldest == nil {
-		return nil, false, api.Errorf(api.KindNotFound, "no process here has %v", args)
+		return nil, command{}, api.Errorf(api.KindNotFound, "no process here has %v", args)
 	}
-	return oldest, yarn, nil
+	return oldest, c, nil
 }
 
 func hasCommand(line []byte, args []string) bool {
@@ -208,7 +208,7 @@ func hasCommand(line []byte, args []string) bool {
 }
 
 // take holds what p is bounded by.
-func (r *Runtime) take(h executor.Handle, p *process, yarn bool) (*Executor, error) {
+func (r *Runtime) take(h executor.Handle, p *process, c command) (*Executor, error) {
 	x := &Executor{process: p, id: h.ID}
 	text, err := p.read("cgroup")
 	if err != nil {
@@ -218,7 +218,7 @@ func (r *Runtime) take(h executor.Handle, p *process, yarn bool) (*Executor, err
 	m, err := r.cfg.Groups.Membership(text)
 	if err == nil {
 		var t cgroup.Hold
-		t, rec.Unguarded, err = place(r.cfg.Groups, m, yarn, r.cfg.Parent, cgroup.GroupName(h.App, h.ID))
+		t, rec.Unguarded, err = place(r.cfg.Groups, m, c, r.cfg.Parent, cgroup.GroupName(h.App, h.ID))
 		rec.Hold = &t
 	}
 	if err != nil {
@@ -228,7 +228,8 @@ func (r *Runtime) take(h executor.Handle, p *process, yarn bool) (*Executor, err
 }
 
 // exclusive reports whether a container that may use so many of all CPUs, and of their time no more than
-// the quota found, has these to itself.
+// the quota found, has these to itself, as a kubelet gives them to pods of the guaranteed class: their
+// quota means nothing then.
 func exclusive(cpus, all int, ceiling float64) bool {
 	return cpus > 0 && cpus < all && (math.IsInf(ceiling, 1) || float64(cpus) == math.Round(ceiling))
 }
@@ -244,10 +245,18 @@ func (r *Runtime) hold(x *Executor, rec record) error {
 		return r.records.save(rec)
 	}
 	t := *rec.Hold
-	if err := keep(t); err != nil {
+	status, err := x.process.read("status")
+	if err != nil {
 		return err
 	}
-	err := r.cfg.Groups.Enclose(t, func() ([]int, error) {
+	_, cpus, err := parseStatus(status)
+	if err == nil {
+		err = keep(t)
+	}
+	if err != nil {
+		return err
+	}
+	err = r.cfg.Groups.Enclose(t, func() ([]int, error) {
 		if t.FromCPU == "" {
 			return r.cfg.Groups.Members(t.CPU)
 		}
@@ -257,7 +266,11 @@ func (r *Runtime) hold(x *Executor, rec record) error {
 		x.Group, err = r.cfg.Groups.Adopt(t, keep)
 	}
 	if err == nil {
-		return x.settle(t, r.cfg.CPUs)
+		x.Weight = t.Weight
+		if t.FromCPU == "" && guaranteed(t.CPU) && exclusive(cpus, r.cfg.CPUs, float64(x.Group.Ceiling())) {
+			x.Unpaced = "its pod has CPUs of its own"
+		}
+		return nil
 	}
 	if back := t.PutBack(r.cfg.Root); back != nil {
 		return errors.Join(err, back)
@@ -268,20 +281,6 @@ func (r *Runtime) hold(x *Executor, rec record) error {
 	rec.Hold, rec.Unpaced = nil, err.Error()
 	x.Unpaced = rec.Unpaced
 	return r.records.save(rec)
-}
-
-// settle says of one that is bounded by t's group whether it has CPUs of its own, of all: a kubelet
-// gives them to pods of the guaranteed class, and their quota means nothing then.
-func (x *Executor) settle(t cgroup.Hold, all int) error {
-	status, err := x.process.read("status")
-	if err != nil {
-		return err
-	}
-	_, cpus, err := parseStatus(status)
-	if err == nil && t.FromCPU == "" && guaranteed(t.CPU) && exclusive(cpus, all, float64(x.Group.Ceiling())) {
-		x.Unpaced = "its pod has CPUs of its own"
-	}
-	return err
 }
 
 // Of is what is held by h, nil for nothing.

@@ -178,6 +178,10 @@ func TestRealMove(t *testing.T) {
 			t.Errorf("process %d is in %v and %v", id, cpu, mem)
 		}
 	}
+	weight, err := os.ReadFile(filepath.Join(cgroup.DefaultRoot, "cpu", own, "cpu.shares"))
+	if err != nil || strings.TrimSpace(string(weight)) != "2048" || x.Weight != 2 {
+		t.Errorf("weight %s, %v, %v", weight, x.Weight, err)
+	}
 	if err := x.Group.SetQuota(0.5); err != nil {
 		t.Error(err)
 	}

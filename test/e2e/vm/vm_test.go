@@ -22,7 +22,8 @@ var suites = []struct {
 	{vm.Suite{Package: "infra/cgroup", Run: "."}, []string{"TestRealQuota", "TestRealQuotaThrottles", "TestRealRemoveKillsAll",
 		"TestRealForeignPeriodIsSeenAndPutBack", "TestRealGroupInside", "TestRealQuotaIsKept", "TestRealWeightIsKept", "TestRealLift", "TestRealSlices",
 		"TestRealGrantIsEnough", "TestRealMemoryLimit", "TestRealMemoryLimitTakesPageCache", "TestRealMemoryOverTheLimit",
-		"TestRealV2FilesHoldWhatWasSet", "TestRealV2RemoveGetsAtProcessesThatForkOn", "TestRealV2RootOfAnothers"}},
+		"TestRealV2FilesHoldWhatWasSet", "TestRealV2RemoveGetsAtProcessesThatForkOn", "TestRealV2RootOfAnothers",
+		"TestRealV2Adopted"}},
 	{vm.Suite{Package: "infra/executor", Run: "^Test(Process|What|Quota|Start|Work|Unknown|Zombie|Recover|KilledForLack)"},
 		[]string{"TestProcessOnRealGroups/stop_ends_its_descendants", "TestWhatTheProgramSees", "TestQuotaDoesNotDelayStop", "TestKilledForLackOfMemory/the_process"}},
 	{vm.Suite{Package: "daemon", Run: "^Test(A.*Guard|AFailedStartIsGuarded|UpHasAGuard|RealForeign)"},
@@ -30,7 +31,7 @@ var suites = []struct {
 }
 
 // mayBeSkipped are tests that cannot run inside: the machine has one tree of groups.
-var mayBeSkipped = []string{"TestRealMemoryGroupsAreBelowTheOwnOne"}
+var mayBeSkipped = []string{"TestRealMemoryGroupsAreBelowTheOwnOne", "TestRealAdopted"}
 
 // The tests of the kernel's groups pass on cgroup v2 as they do on the machine at
 // hand, in a virtual machine.

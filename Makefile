@@ -74,7 +74,7 @@ web-test: ## test the page in a browser, on real daemons with fake executors (in
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) test -count 1 -v ./test/web $(ARGS)
 
 screenshots: jar ## take the pictures of docs/img, of applications on real Spark (installs chromium; 4 minutes)
-	@mkdir -p docs/img && PACER_SCREENSHOTS=$(CURDIR)/docs/img $(SPARK) $(GO) test -count 1 -v -timeout 20m -run '^TestScreenshots$$' $(E2E)
+	@mkdir -p docs/img && PACER_TEST_PICTURES=$(CURDIR)/docs/img $(SPARK) $(GO) test -count 1 -v -timeout 20m -run '^TestScreenshots$$' $(E2E)
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out
 	@$(GO) test -race $$($(GO) list ./... | grep -vx '$(E2E)')

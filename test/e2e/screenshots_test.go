@@ -15,7 +15,7 @@ import (
 // TestScreenshots takes the pictures of docs/img: applications of four people on real Spark, of which one keeps its
 // deadline, one cannot, one has none and one waits.
 func TestScreenshots(t *testing.T) {
-	dir := os.Getenv("PACER_SCREENSHOTS")
+	dir := os.Getenv("PACER_TEST_PICTURES")
 	if dir == "" {
 		t.Skip("takes the pictures of docs/img: run it by `make screenshots`")
 	}
@@ -39,7 +39,7 @@ func TestScreenshots(t *testing.T) {
 	due := func(name string, times float64) []string {
 		return []string{"--pacer-deadline", fmt.Sprintf("%.0fs", took[name]*times)}
 	}
-	runs := []*realenv.Process{shop(t, s, "ann", "nightly-orders", "2.5", due("nightly-orders", 3)...)}
+	runs := []*realenv.Process{shop(t, s, "ann", "nightly-orders", "2.5", due("nightly-orders", 5)...)}
 	orders := awaitTasks(t, s, runs[0])
 	runs = append(runs, shop(t, s, "dora", "customer-segments", "3"))
 	awaitTasks(t, s, runs[1])
@@ -94,7 +94,7 @@ func picture(t *testing.T, tab *browser.Tab, dir, name, hash, theme string, most
 	tab.Size(1280, 800)
 	browser.Eval[any](tab, fmt.Sprintf("location.hash = %q; 0", hash))
 	tab.Later(3)
-	high := browser.Eval[int](tab, "document.querySelector('main').getBoundingClientRect().bottom + scrollY")
+	high := browser.Eval[int](tab, "Math.ceil(document.querySelector('main').getBoundingClientRect().bottom + scrollY)")
 	tab.Size(1280, min(most, high))
 	tab.Later(2)
 	file := filepath.Join(dir, name+".png")

@@ -1,0 +1,150 @@
+package probe
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Whatever comes in which order: the sum is the sum, no probe is lost, and none of a younger job stands before one that
+// was overdue when it came.
+func TestNoOverdueProbeIsOvertaken(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Default(rapid.IntRange(2, 20).Draw(t, "workers"), 1)
+		q, now, all := queue{config: &c}, units.Instant(0), 0
+		var out []Probe
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			now += units.Instant(rapid.IntRange(0, 9).Draw(t, "later")) * second
+			running := time.Duration(rapid.IntRange(0, 20).Draw(t, "running")) * time.Second
+			p := of(rapid.IntRange(0, int(now/second)).Draw(t, "arrival"), rapid.IntRange(1, 9).Draw(t, "estimate"), rapid.IntRange(0, 30).Draw(t, "wait"))
+			p.Hops, p.Task = int32(rapid.IntRange(0, 2*c.Workers).Draw(t, "hops")), int32(all)
+			all++
+			before := slices.Clone(q.waiting)
+			q.enqueue(now, running, p)
+			at := slices.IndexFunc(q.waiting, func(o Probe) bool { return o.Task == p.Task })
+			for i, o := range before {
+				late := o.Arrival.Add(o.Wait) <= now || int(o.Hops) >= c.Workers
+				if at >= 0 && at <= i && late && o.Arrival <= p.Arrival {
+					t.Fatalf("%+v stands before %+v, which is overdue", p, o)
+				}
+			}
+			q.cut(now, running, Shared{Probes: float64(rapid.IntRange(0, 6).Draw(t, "phi")),
+				Load: time.Duration(rapid.IntRange(0, 40).Draw(t, "omega")) * time.Second})
+			if rapid.IntRange(0, 3).Draw(t, "next") == 0 {
+				if p, found := q.next(now); found {
+					out = append(out, p)
+				}
+			}
+			sum := time.Duration(0)
+			for _, p := range q.waiting {
+				sum += p.Estimate
+			}
+			if sum != q.load || len(q.waiting)+len(q.marked)+len(out) != all {
+				t.Fatalf("load %v of %v, %d probes of %d", q.load, sum, len(q.waiting)+len(q.marked)+len(out), all)
+			}
+		}
+	})
+}
+
+// play delivers all that workers and schedulers say to each other, ticks included, for a while; dead ones say nothing.
+func play(c *Config, dead map[Node]bool, begin func(*Scheduler, []*Worker) []Action, span time.Duration) []*Worker {
+	var workers []*Worker
+	for i := range c.Workers {
+		workers = append(workers, NewWorker(c, Node(i), 0))
+	}
+	s := NewScheduler(c, -1, func(int) int { return 0 })
+	inbox := begin(s, workers)
+	for now := units.Instant(0); now < units.Instant(span); now += second / 4 {
+		for range 20 {
+			this := inbox
+			inbox = nil
+			for _, a := range this {
+				switch {
+				case a.To == Shell || dead[a.To]:
+				case a.To < 0:
+					inbox = s.Step(now, a.Message, inbox)
+				default:
+					inbox = workers[a.To].Step(now, a.Message, inbox)
+				}
+			}
+		}
+		for i, w := range workers {
+			if at, wanted := w.Due(); wanted && at <= now && !dead[Node(i)] {
+				inbox = w.Step(now, Message{Body: Tick{}}, inbox)
+			}
+		}
+	}
+	return workers
+}
+
+// After crashes in a row, as many as there may be, the next worker of each that lives is the next one that lives: by
+// what workers know where there are no more than their successors, else by a scheduler's word.
+func TestTheRingIsWholeAfterCrashes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Default(rapid.IntRange(1, 12).Draw(t, "workers"), 1)
+		c.Tries = 5
+		dead, from := map[Node]bool{}, rapid.IntRange(0, c.Workers-1).Draw(t, "from")
+		for i := range rapid.IntRange(0, c.Workers-1).Draw(t, "crashes") {
+			dead[Node((from+i)%c.Workers)] = true
+		}
+		workers := play(&c, dead, func(_ *Scheduler, all []*Worker) (said []Action) {
+			for _, w := range all { // Each has something to tell.
+				said = append(said, Action{w.self, Message{From: -1, Body: Enqueue{State: Shared{At: 1}}}})
+			}
+			return said
+		}, 3*time.Minute)
+		for i, w := range workers {
+			next := Node((i + 1) % c.Workers)
+			for dead[next] {
+				next = (next + 1) % Node(c.Workers)
+			}
+			switch {
+			case dead[Node(i)] || w.rotates:
+				if !dead[Node(i)] {
+					t.Fatalf("worker %d still waits for the next one", i)
+				}
+			case next == w.self:
+				if len(w.ring) > 0 || !w.queue.still {
+					t.Fatalf("worker %d is alone and has %v after it", i, w.ring)
+				}
+			case len(w.ring) == 0 || w.ring[0] != next:
+				t.Fatalf("after worker %d comes %v, want %d", i, w.ring, next)
+			}
+		}
+	})
+}
+
+// A probe that was sent again counts a second time only as the switch says, until it turns out that nobody needs it.
+func TestTheSwitchResubmitted(t *testing.T) {
+	for choice, probes := range map[string]int{"uncounted": 1, "counted": 2} {
+		c := Default(2, 1)
+		c.Tries, c.Rules = 5, rules(t, "resubmitted "+choice)
+		s := NewScheduler(&c, -1, func(int) int { return 0 })
+		s.Step(0, Message{Body: Submit{Job: 1, Tasks: 1, Estimate: time.Second}}, nil)
+		said := s.Step(5*second, Message{Body: Tick{}}, nil)
+		if again, is := said[0].Message.Body.(Enqueue); !is || again.Probes[0].due() != 5*second || s.own.Probes != probes {
+			t.Errorf("%s: %+v, P is %d", choice, said, s.own.Probes)
+		}
+		first := s.Step(6*second, Message{From: 0, Seq: 1, Body: GetTask{1, 0}}, nil)
+		second1 := s.Step(6*second, Message{From: 1, Seq: 1, Body: GetTask{1, 0}}, nil)
+		if first[0].Message.Body.(Task).No != 1 || second1[0].Message.Body.(Task).No != 0 || s.own.Probes != 1 {
+			t.Errorf("%s: %+v %+v, P is %d", choice, first, second1, s.own.Probes)
+		}
+	}
+}
+
+// A job of no task, and one whose estimate is not above 0, is refused.
+func TestBadJobs(t *testing.T) {
+	c := Default(2, 1)
+	for _, m := range []Submit{{Job: 1, Estimate: 1}, {Job: 1, Tasks: 1}, {Job: 1, Tasks: 1, Estimate: -1},
+		{Job: 1, Tasks: 2, Estimate: 1, Each: []time.Duration{1}}, {Job: 1, Tasks: 1, Estimate: 1, Each: []time.Duration{0}}} {
+		said := NewScheduler(&c, -1, nil).Step(0, Message{Body: m}, nil)
+		if _, is := said[0].Message.Body.(Refused); len(said) != 1 || !is {
+			t.Errorf("%+v: %+v", m, said)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package probe
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// follow is those that come after this worker: not itself, and no more than it has to know.
+func (w *Worker) follow(next []Node) []Node {
+	if i := slices.Index(next, w.self); i >= 0 {
+		next = next[:i]
+	}
+	return next[:min(len(next), w.config.Successors)]
+}
+
+// rotate hands on what is marked, and the state if it is new.
+func (w *Worker) rotate(now units.Instant) {
+	if len(w.ring) == 0 { // A scheduler, another one each time, knows who comes after this worker.
+		w.rotates = true
+		w.insist(now, Node(-1-int(w.seq)%w.config.Schedulers), AskRing{})
+		return
+	}
+	for i := range w.queue.marked {
+		w.queue.marked[i].Hops++
+	}
+	w.insist(now, w.ring[0], Rotate{w.queue.marked, w.state})
+	w.queue.marked, w.fresh, w.rotates = nil, false, w.config.Tries > 0
+}
+
+// bury has a worker that does not answer count as dead, and what it was sent marked again.
+func (w *Worker) bury(now units.Instant, l letter) {
+	for i := range w.config.Schedulers {
+		w.send(Node(-1-i), 0, Dead(l.To))
+	}
+	for _, p := range l.Message.Body.(Rotate).Probes {
+		p.Hops--
+		w.queue.marked = append(w.queue.marked, p)
+	}
+	w.ring = w.ring[1:]
+	w.rotate(now)
+}
+
+// mend goes on with the successors that a scheduler knows: with none the marked probes stay here.
+func (w *Worker) mend(now units.Instant) {
+	if w.rotates = false; len(w.ring) > 0 {
+		w.rotate(now)
+		return
+	}
+	w.queue.still = true
+	for _, p := range w.queue.marked {
+		w.queue.enqueue(now, w.left(now), p)
+	}
+	w.queue.marked = nil
+}
+
+// rotated takes what the worker before hands on, once.
+func (w *Worker) rotated(now units.Instant, m Message, body Rotate) {
+	if w.config.Tries > 0 {
+		w.send(m.From, m.Seq, Ack{Next: slices.Clone(w.ring)})
+		if m.Seq <= w.heard[m.From] {
+			return
+		}
+		w.heard[m.From] = m.Seq
+	}
+	w.take(now, body.Probes, body.State)
+}

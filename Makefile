@@ -38,7 +38,7 @@ test e2e screenshots: export BROWSER := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-attach bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,10 @@ bench-admission: ## measure the rules that reserve for deadlines, in the world o
 
 bench-queue: build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)
+
+bench-attach: export YARN := 1
+bench-attach: build ## measure deadlines of applications whose executors a YARN starts, and what is left behind there (30 minutes; ARGS="-only attach-chain -runs 1" takes less)
+	@$(SPARK) $(GO) run ./test/bench attach $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
 	@$(GO) run ./test/bench scale $(ARGS)

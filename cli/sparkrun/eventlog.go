@@ -39,8 +39,8 @@ type Log struct {
 	// has ended, when Pacer stops its executors while Spark closes the log, is not
 	// among them.
 	Added, Removed []api.ExecutorID
-	// RemovedAt is when each of Removed was, in Unix milliseconds.
-	RemovedAt map[api.ExecutorID]int64
+	// AddedAt and RemovedAt are when each of these was, in Unix milliseconds.
+	AddedAt, RemovedAt map[api.ExecutorID]int64
 	// End is when the SparkContext was stopped, in Unix milliseconds; 0 when it was
 	// not.
 	End int64
@@ -65,7 +65,7 @@ func ReadLog(dir string, app api.AppID) (Log, error) {
 		return Log{}, fmt.Errorf("read an event log: %w", err)
 	}
 	defer f.Close()
-	log := Log{Parents: map[int][]int{}, RemovedAt: map[api.ExecutorID]int64{}}
+	log := Log{Parents: map[int][]int{}, AddedAt: map[api.ExecutorID]int64{}, RemovedAt: map[api.ExecutorID]int64{}}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -128,6 +128,7 @@ func (l *Log) add(line []byte) error {
 		l.Parents[e.Stage.ID] = e.Stage.Parents
 	case "SparkListenerExecutorAdded":
 		l.Added = append(l.Added, e.Executor)
+		l.AddedAt[e.Executor] = e.Time
 	case "SparkListenerExecutorRemoved":
 		if l.End == 0 {
 			l.Removed = append(l.Removed, e.Executor)

@@ -76,7 +76,7 @@ func TestReadLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Log{Spark: "4.3.0", Properties: map[string]string{"spark.app.name": "x"}, Parents: map[int][]int{0: {}, 1: {0}}, Added: []api.ExecutorID{"1"}, RemovedAt: map[api.ExecutorID]int64{}, End: 5000,
+	want := Log{Spark: "4.3.0", Properties: map[string]string{"spark.app.name": "x"}, Parents: map[int][]int{0: {}, 1: {0}}, Added: []api.ExecutorID{"1"}, AddedAt: map[api.ExecutorID]int64{"1": 0}, RemovedAt: map[api.ExecutorID]int64{}, End: 5000,
 		Tasks: []Task{
 			{Executor: "1", OK: true, Reason: "Success", Launch: 1000, Finish: 3000, CPU: 1.5, Remote: 5, Local: 7},
 			{StageKey: api.StageKey{Stage: 1}, Executor: "1", Reason: "FetchFailed", Launch: 3500, Finish: 4500},

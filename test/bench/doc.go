@@ -1,6 +1,6 @@
 // Command bench measures Pacer: `go run ./test/bench help` says how. `make bench`, `make
-// bench-deadlines`, `make bench-match`, `make bench-queue`, `make bench-scale` and `make bench-trust` run parts of
-// it, `make figures` writes docs/figures.md.
+// bench-deadlines`, `make bench-match`, `make bench-queue`, `make bench-attach`, `make
+// bench-scale` and `make bench-trust` run parts of it, `make figures` writes docs/figures.md.
 //
 // # Rows
 //
@@ -23,6 +23,16 @@
 //	admission.sim.pythia.reserved_met_ratio, .known_met_ratio   under pythia: of those that have a reservation, and of
 //	                                     those with a profile that are called feasible, the part that is in time
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
+//	attach.exit_error_pct.A, .late.A     an application on a YARN of this machine, due 1.4 times what it takes there
+//	                                     without Pacer: from its exit to its deadline, median, in per cent; runs late
+//	attach.core_seconds_ratio.A          the CPU time of the machine meanwhile over that without Pacer, pairs, median
+//	attach.answers_differ.A, .found_pct.A, .foreign_tasks.A, .ended_by_us.A   of these runs under Pacer: other answers
+//	                                     than without; executors that the node has found; tasks that ran on an executor
+//	                                     which their stage never had; executors lost before the end
+//	attach.find_s.max.A                  from an executor's registration with its driver until its node has found it
+//	attach.left_changed                  of n faults, ends and kill -9 of node controllers and kill -9 of planners: those
+//	                                     after which an executor's group, quota, period or weight is not as YARN made it
+//	attach.layouts                       layouts of groups that are held and put back, on trees of files
 //	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
 //	                                     HTTP, page, disk and process table; n tables
 //	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in

@@ -26,6 +26,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   match      runs that differ from their profile: whether their stages are recognised, and whether
              they keep their deadlines, in virtual time and live
   queue      how long somebody waits for a node that a long application can spare, or keeps
+  attach     deadlines of applications whose executors a YARN starts, what Pacer leaves behind there
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -51,7 +52,7 @@ deadlines, and contention but for -slack:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:7] {
+	for _, command := range commands[:8] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -68,7 +69,7 @@ const renderCommand = "render"
 
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
-	matchCommand, queueCommand, fuzzCommand, renderCommand}
+	matchCommand, queueCommand, attachCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

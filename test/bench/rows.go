@@ -55,6 +55,7 @@ const (
 	contentionCommand = "contention"
 	matchCommand      = "match"
 	queueCommand      = "queue"
+	attachCommand     = "attach"
 	fuzzCommand       = "fuzz"
 )
 
@@ -86,6 +87,8 @@ func rows(o options) []row {
 		return matchRows(o.trial)
 	case queueCommand:
 		return queueRows(o.trial)
+	case attachCommand:
+		return attachRows(o.trial)
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

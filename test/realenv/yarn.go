@@ -82,3 +82,21 @@ func (y *YARN) Stock(args ...string) *Process {
 func (s *System) On(y *YARN) {
 	s.Env, s.archives, s.yarn = append(s.Env, y.Env()...), daemon.NoArchives, y
 }
+
+// Foreign are the tasks that ran on an executor which their stage never had. A stage that has several
+// gives some to others while it runs: those that it had are seen by its samples.
+func Foreign(log sparkrun.Log, app api.AppDetail) (foreign []sparkrun.Task) {
+	had := map[api.StageKey][]api.ExecutorID{}
+	for _, stage := range app.Stages {
+		had[stage.StageKey] = stage.Executors
+		for _, sample := range stage.Samples {
+			had[stage.StageKey] = append(had[stage.StageKey], sample.Executor)
+		}
+	}
+	for _, task := range log.Tasks {
+		if !slices.Contains(had[task.StageKey], task.Executor) {
+			foreign = append(foreign, task)
+		}
+	}
+	return foreign
+}

@@ -75,6 +75,7 @@ var layouts = []struct {
 // Every layout in every tree: the right group is held, is bounded by what was found, and is as it was
 // when it is let go, by the runtime as by a guard.
 func TestLayouts(t *testing.T) {
+	t.Logf("attach.layouts %d", len(cgrouptest.Layouts())*len(layouts))
 	for _, tree := range cgrouptest.Layouts() {
 		for _, l := range layouts {
 			for _, killed := range []bool{false, true} {

@@ -1,10 +1,15 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
@@ -99,21 +104,44 @@ func picture(t *testing.T, tab *browser.Tab, dir, name, hash, theme string, most
 	tab.Later(2)
 	file := filepath.Join(dir, name+".png")
 	tab.Picture(file)
-	f, err := os.Open(file)
+	lighten(t, file)
+	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	is, err := png.DecodeConfig(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s: %d x %d, %d KiB", name, is.Width, is.Height, info.Size()>>10)
+	t.Logf("%s: %d KiB", name, info.Size()>>10)
 	if info.Size() > mostBytes {
 		t.Errorf("%s has %d KiB, at most %d may be", name, info.Size()>>10, mostBytes>>10)
+	}
+}
+
+// lighten writes a picture with its 256 commonest colours.
+func lighten(t *testing.T, file string) {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := png.Decode(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, common, b := map[color.Color]int{}, color.Palette(nil), is.Bounds()
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			if seen[is.At(x, y)]++; seen[is.At(x, y)] == 1 {
+				common = append(common, is.At(x, y))
+			}
+		}
+	}
+	slices.SortStableFunc(common, func(a, b color.Color) int { return seen[b] - seen[a] })
+	out := image.NewPaletted(b, common[:min(256, len(common))])
+	draw.Draw(out, b, is, image.Point{}, draw.Src)
+	var small bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, out); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, small.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

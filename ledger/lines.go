@@ -250,6 +250,13 @@ func (f ExecutorAttached) line() Line {
 		f.ID, f.Cores, where)
 }
 
+func (f ExecutorsWanted) line() Line {
+	if f.Says == "" {
+		return quiet("executors wanted")
+	}
+	return usual("executors wanted", ofApp(f.App), "%s: %s", f.App, f.Says)
+}
+
 func (f AttachedObserved) line() Line {
 	if f.Why == "" {
 		return usual("application held back", ofApp(f.App), "%s is not observed any more: its executors can be held back",

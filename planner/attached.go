@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/fewest"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/ledger"
@@ -22,7 +24,12 @@ type attached struct {
 	levers  *levers
 	nodes   *nodes
 	starter *starter
+	// looked is when it was last asked how many executors applications are to have.
+	looked units.Instant
 }
+
+// lookEvery is how often that is asked.
+const lookEvery = 2 * time.Second
 
 // mostFree is the part of an application's cores that may run free: beyond it holding back the others says little of
 // when a stage ends.
@@ -33,7 +40,8 @@ func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, 
 	if err := admission.Bounded(t.view, by, d.Tenant, 0, false); err != nil {
 		return nil, err
 	}
-	s := placement.Attached(t.view, &d.Tenant, placement.MostAttached(t.view, &d.Tenant))
+	wanted := fewest.First(t.outlook, d.App())
+	s := placement.Attached(t.view, &d.Tenant, cmp.Or(wanted, placement.MostAttached(t.view, &d.Tenant)))
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = s.Cores, s.Slots, s.PerNode
 	d.Promise.Judgement = t.verdicts.Judge(t.outlook, d.App(), s, t.now)
 	must := d.Promise.Deadline > 0 && (d.Promise.Required || t.line.Late == assign.Refuse)
@@ -45,7 +53,24 @@ func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, 
 		Matched: d.Profile != nil}) {
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
+	if wanted > 0 {
+		t.levers.apply(ledger.ExecutorsWanted{App: d.ID, Count: wanted})
+	}
 	return t.view.App(d.ID), nil
+}
+
+// tick asks from time to time how many executors applications are to have, and says what they have been given.
+func (t *attached) tick() {
+	if t.now < t.looked.Add(lookEvery) {
+		return
+	}
+	t.looked = t.now
+	for a := range t.view.Running() {
+		if a.Tenant.Launch.Attach != nil && a.Outcome.Killed == "" {
+			t.levers.apply(fewest.Decide(t.outlook, a)...)
+			t.levers.apply(t.verdicts.Granted(t.outlook, a)...)
+		}
+	}
 }
 
 // up takes in an executor that a's driver has.

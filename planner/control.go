@@ -199,7 +199,7 @@ func (d *requests) changeDeadline(q api.ControlRequest) (api.ControlReply, error
 		return api.ControlReply{}, err
 	}
 	d.apps.redeadline(a, deadline)
-	return api.ControlReply{Message: fmt.Sprintf("%s: %s", a.ID, a.Promise.Reason)}, nil
+	return api.ControlReply{Message: fmt.Sprintf("%s: %s", a.ID, verdict.Reason(a))}, nil
 }
 
 // capApp gives an application a most of cores on a node.
@@ -213,10 +213,10 @@ func (d *requests) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	}
 	d.apps.limit(a, q.Cap)
 	if q.Cap == 0 {
-		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, a.Promise.Reason)}, nil
+		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, verdict.Reason(a))}, nil
 	}
 	return api.ControlReply{Message: fmt.Sprintf("%s has at most %s cores on a node: %s", a.ID, q.Cap,
-		a.Promise.Reason)}, nil
+		verdict.Reason(a))}, nil
 }
 
 // newDeadline is the deadline that q asks for.

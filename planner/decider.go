@@ -54,6 +54,8 @@ func (l *levers) apply(levers ...ledger.Lever) (all bool) {
 		case ledger.TargetsPaused:
 			l.say(f.App, f.Says)
 			l.retarget(l.view.App(f.App))
+		case ledger.ExecutorsWanted:
+			l.say(f.App, f.Says)
 		case ledger.Seated:
 			l.nodes.resize(l.view.App(f.App))
 		case ledger.ExecutorLeaving:

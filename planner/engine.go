@@ -159,6 +159,7 @@ func (e *Engine) tick(deaf bool) {
 		e.requests.expel(a)
 	}
 	e.starter.tick()
+	e.attached.tick()
 	e.levers.ask(e.deciders...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/fewest"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
@@ -103,6 +104,30 @@ func TestAScheduleThatLiesIsCaught(outer *testing.T) {
 			"an aim that is none":     func(f *ledger.StageAimed) { f.Aim.Work = units.Work(wild(t)) },
 			"a need that is none":     func(f *ledger.StageAimed) { f.Aim.Least = units.Cores(wild(t)) },
 			"a deadline of no time":   func(f *ledger.StageAimed) { f.First = units.Seconds(math.NaN()) },
+		})
+		recorded(t, c, name, f)
+	})
+}
+
+func TestANumberOfExecutorsThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c := ledgertest.New(outer, "own")
+		on := ledgertest.Status("a", 1)
+		on.Attach, on.Hosts = true, []string{"h"}
+		c.Know(ledger.NodeJoined{Node: "a", Incarnation: "a-1"}, ledger.NodeSaid{Status: on}, ledger.ProfileSaved{Body: ledgertest.Chain("p")},
+			ledger.Registered{ID: "app-1", Name: "p", Serial: 1, Matched: true,
+				Tenant:  ledger.Tenant{Cores: 1, Slots: 1, Launch: api.Launch{Cores: 1, Attach: &api.Attach{Manager: api.ManagerYARN, App: "a", Least: 2, Most: 6}}},
+				Promise: ledger.Promise{Profile: "p", Start: ledgertest.Start, Deadline: units.Seconds(rapid.IntRange(20, 900).Draw(t, "deadline")), Mode: ledger.Paced}})
+		c.App("app-2", "p", 100, "own")
+		levers := fewest.Decide(outlook(c), c.View().App("app-1"))
+		f := levers[0].(ledger.ExecutorsWanted)
+		name := lie(t, &f, map[string]func(*ledger.ExecutorsWanted){
+			"another application":            func(f *ledger.ExecutorsWanted) { f.App = "app-9" },
+			"one that nodes serve":           func(f *ledger.ExecutorsWanted) { f.App = "app-2" },
+			"fewer than the user wants":      func(f *ledger.ExecutorsWanted) { f.Count = 1 },
+			"more than the user allows":      func(f *ledger.ExecutorsWanted) { f.Count = 7 },
+			"less than none":                 func(f *ledger.ExecutorsWanted) { f.Count = -1 },
+			"more than anybody could number": func(f *ledger.ExecutorsWanted) { f.Count = api.MostExecutorID + 1 },
 		})
 		recorded(t, c, name, f)
 	})

@@ -88,7 +88,7 @@ func (m *machine) Register(t *rapid.T) {
 	r.Submission = fmt.Sprint("submission ", m.submissions)
 	r.Launch.Heap = units.Bytes(rapid.SampledFrom([]int{1, 1, 4, 8, 10}).Draw(t, "heap")) * units.GiB
 	if rapid.IntRange(0, 3).Draw(t, "attached") == 0 {
-		r.Launch.Cores, r.Launch.Attach = rapid.IntRange(0, 2).Draw(t, "cores"), &api.Attach{Manager: api.ManagerYARN, App: "application_1"}
+		r.Launch.Cores, r.Launch.Attach = rapid.IntRange(0, 2).Draw(t, "cores"), &api.Attach{Manager: api.ManagerYARN, App: "application_1", Least: rapid.IntRange(0, 2).Draw(t, "least executors"), Most: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "most executors")}
 	}
 	r.Class = rapid.SampledFrom(append(api.Classes(), "")).Draw(t, "class")
 	r.NoWait = rapid.IntRange(0, 3).Draw(t, "no wait") == 0
@@ -499,6 +499,9 @@ func (m *machine) check(t *rapid.T) {
 		if most := m.cfg.MaxNodes; most > 0 && a.r.Launch.Attach == nil && len(m.places(a.id)) > most && len(m.heard("node draining")) == 0 {
 			// A node that drained and is back keeps who had not left.
 			t.Fatalf("%s is on %v, more than %d nodes", a.id, m.places(a.id), most)
+		}
+		if w, at := m.directives[a.id].Wanted, a.r.Launch.Attach; w > 0 && (at == nil || w < at.Least || at.Most > 0 && w > at.Most) {
+			t.Fatalf("%s wants %d executors: %+v", a.id, w, at)
 		}
 		got := m.targetsBut(a.id, lost)
 		want := map[string]bool{}

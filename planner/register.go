@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner/access"
 )
@@ -37,7 +38,7 @@ func (r *apps) register(ev Register) {
 		r.told(a)
 		t, p := &a.Tenant, &a.Promise
 		reply := api.RegisterReply{V: api.Version, Planner: r.view.Identity(), AppID: a.ID, Verdict: p.Verdict,
-			Reason: p.Reason, Earliest: p.Earliest,
+			Reason: verdict.Reason(a), Earliest: p.Earliest,
 			Executors: t.Pool, Slots: t.Slots, OffHeap: t.Launch.OffHeap, Directive: a.Directive, AckedSeq: a.Marks.AckedSeq,
 			// One that goes by another planner's epochs would hear none of this one's, queued or not.
 			Recall: (p.Reclaimed || other) && a.Marks.AckedSeq == 0}

@@ -55,6 +55,14 @@ func (c Case) Forecast(q dag.Params, at units.Instant) dag.Forecast {
 	return c.App.Profile.Graph.Forecast(q, c.App.Promise.Deadline, c.Supply, c.App.At(at))
 }
 
+// End predicts the end of the application from where it stands if all its stages had all cores of the supply.
+func (c Case) End() units.Seconds {
+	q, course := c.outlook.Equations, c.outlook.Course(c.App)
+	q.Open = true
+	end, _ := course.Graph.Resume(q, 0, c.Supply, standing(c.outlook.View.Now(), c.App, course, true))
+	return end
+}
+
 // Alone is c as if others had been promised nothing.
 func (c Case) Alone() Case {
 	c.Promises, c.Supply.Taken = nil, nil

@@ -1,6 +1,9 @@
 package placement
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -37,6 +40,27 @@ func MostAttached(v ledger.View, t *ledger.Tenant) int {
 		most += max(1, int(n.Offered)/max(1, t.Launch.Cores))
 	}
 	return max(1, attach.Least, most)
+}
+
+// Attachable are the cores of the nodes that attach, 0 where there are none.
+func Attachable(v ledger.View) (cores units.Cores) {
+	for _, n := range attaching(v) {
+		cores += n.Offered
+	}
+	return cores
+}
+
+// Spare are the nodes that attach, those first that offer most beside what executors there can use.
+func Spare(v ledger.View) []*ledger.Node {
+	nodes, free := attaching(v), make(map[*ledger.Node]units.Cores)
+	for _, n := range nodes {
+		free[n] = n.Offered
+		for _, t := range v.Allocations(n.Node) {
+			free[n] -= t.Cores(n.Offered)
+		}
+	}
+	slices.SortStableFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(free[y], free[x]) })
+	return nodes
 }
 
 // attaching are the nodes on which executors of other cluster managers are found.

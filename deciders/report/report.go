@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -69,7 +70,7 @@ func Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 // Detail is the function of that name with the predictions that k has.
 func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDetail {
 	d := api.AppDetail{
-		AppSummary: k.Summary(v, p, a), Reason: a.Promise.Reason, Notices: slices.Clone(a.Notices),
+		AppSummary: k.Summary(v, p, a), Reason: verdict.Reason(a), Notices: slices.Clone(a.Notices),
 		Earliest: a.Promise.Earliest, Losses: losses(a), Shortages: shortages(a), Cap: a.Tenant.Cap,
 		UIWebURL:  a.Tenant.Owner.UI,
 		Executors: []api.AppExecutor{}, Stages: []api.AppStage{},

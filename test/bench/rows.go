@@ -106,6 +106,7 @@ func rows(o options) []row {
 		{name: "zoe", minutes: 1.5, measure: zoeRules},
 		{name: "tr1", minutes: 5, measure: fluidReserve},
 		{name: "unknown", minutes: 1, measure: unknownDeadlines},
+		{name: "attach", minutes: 1, measure: attachedVirtual},
 		{name: "repro", minutes: 6, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "page", minutes: 1, extra: true, measure: paged},

@@ -237,6 +237,7 @@ func goals() []benchline.Goal {
 		most("rebind.ms.median", 20), most("rss.planner_mib", 64), most("rss.node_mib", 64),
 		most("rss.node_mib.200", 96),
 		most("start.cpu_ratio", 0.7), most("start.wall_ratio", 1.15),
+		most("attach.virtual.late_pct", 3), most("attach.virtual.executors_ratio", 1.15),
 		least("match.right_pct", 99), most("match.false_pct", 0.3), most("match.paused_pct", 1),
 		between("attach.exit_error_pct.*", -2, 10), most("attach.core_seconds_ratio.*", 1.15), least("attach.layouts", 14),
 		most("attach.answers_differ.*", 0), least("attach.found_pct.*", 100), most("attach.find_s.max.*", 3),

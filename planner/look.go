@@ -10,16 +10,16 @@ import (
 // shownEnded is how many of the applications that have ended somebody sees who looks.
 const shownEnded = 50
 
-// changes are what has changed since a version. What runs, or waits for its exit, changes with time, and nodes with
-// each of their statuses. The newest version that there is may go on for a while, so what is of that is told again the
+// changes are what has changed since a version. What runs, waits for its exit or is queued changes with time, with
+// nodes and with others, and nodes with each of their statuses. The newest version that there is may go on for a while, so what is of that is told again the
 // next time.
 func (i inquiry) changes(since uint64) api.Changes {
 	v := i.view
 	c := api.Changes{At: time.Unix(0, int64(v.Now())).UTC(), Version: since, Release: i.cfg.Release,
 		IDs: make([]api.AppID, 0, len(v.Apps())+shownEnded), Nodes: make([]api.NodeSummary, 0, len(v.Nodes()))}
-	add := func(id api.AppID, version uint64, runs bool, summary func() api.AppSummary) {
+	add := func(id api.AppID, version uint64, live bool, summary func() api.AppSummary) {
 		c.IDs, c.Version = append(c.IDs, id), max(c.Version, version)
-		if runs || version >= since {
+		if live || version >= since {
 			s := summary()
 			s.Submission = "" // It is for its user and operators alone.
 			c.Apps = append(c.Apps, s)
@@ -30,7 +30,7 @@ func (i inquiry) changes(since uint64) api.Changes {
 		add(e.Detail.ID, e.Version(), false, func() api.AppSummary { return e.Detail.AppSummary })
 	}
 	for _, a := range v.Apps() {
-		add(a.ID, a.Version(), a.Running() || i.estimates.Leaves(a), func() api.AppSummary {
+		add(a.ID, a.Version(), a.Running() || a.Queued() || i.estimates.Leaves(a), func() api.AppSummary {
 			return i.kept.Summary(v, i.estimates, a)
 		})
 	}

@@ -73,3 +73,12 @@ func TestGLAPOfOnePolicy(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 }
+
+// A figure stands also where another policy has nothing to be less than.
+func TestGain(t *testing.T) {
+	for _, c := range []struct{ ours, theirs, want float64 }{{1, 4, 75}, {4, 4, 0}, {6, 4, -50}, {9, 4, -100}, {1, 0, -100}, {0, 0, 0}} {
+		if g := gain(c.ours, c.theirs); g != c.want {
+			t.Errorf("%v beside %v is a gain of %v %%, want %v", c.ours, c.theirs, g, c.want)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func glapFigures(cells []GLAPCell) (all []GLAPFigure) {
 	}
 	less := func(policy string, of func(GLAPRun) float64) compared {
 		return func(c map[string]GLAPCell, seed int) float64 {
-			return 100 * (1 - of(c[hosts.GLAP].Runs[seed])/max(1e-9, of(c[policy].Runs[seed])))
+			return gain(of(c[hosts.GLAP].Runs[seed]), of(c[policy].Runs[seed]))
 		}
 	}
 	for _, p := range []struct {
@@ -98,6 +98,18 @@ func glapFigures(cells []GLAPCell) (all []GLAPFigure) {
 	add("hosts.similarity_pct", "%", "likeness of the tables when they have been averaged", theirAveraged, 99,
 		func(c map[string]GLAPCell, seed int) float64 { return last(c[hosts.GLAP].Runs[seed].Similarity) }, false)
 	return all
+}
+
+// gain is how much less ours is than theirs, in percent of theirs; -100 where it is twice as much or
+// more, for theirs may be 0.
+func gain(ours, theirs float64) float64 {
+	if ours >= 2*theirs {
+		if ours == 0 {
+			return 0
+		}
+		return -100
+	}
+	return 100 * (1 - ours/theirs)
 }
 
 func last(v []float64) float64 { return v[len(v)-1] }

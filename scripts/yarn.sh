@@ -145,7 +145,8 @@ start() {
         known=$(registered)
         [[ $known -lt $want ]] || return 0
         for node in rm nm1 nm2; do
-            runs $node || fail "$node has ended: $(tail -3 "$DIR/$node.log")"
+            # By its process: a child that has not become a JVM yet has not ended.
+            kill -0 "$(<"$DIR/$node.pid")" 2>/dev/null || fail "$node has ended: $(tail -n 3 "$DIR/$node.log")"
         done
         sleep 0.1
     done

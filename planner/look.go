@@ -11,8 +11,8 @@ import (
 const shownEnded = 50
 
 // changes are what has changed since a version. What runs, waits for its exit or is queued changes with time, with
-// nodes and with others, and nodes with each of their statuses. The newest version that there is may go on for a while, so what is of that is told again the
-// next time.
+// nodes and with others, and nodes with each of their statuses. The newest version that there is may go on for a
+// while, so what is of that is told again the next time.
 func (i inquiry) changes(since uint64) api.Changes {
 	v := i.view
 	c := api.Changes{At: time.Unix(0, int64(v.Now())).UTC(), Version: since, Release: i.cfg.Release,

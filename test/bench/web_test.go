@@ -126,7 +126,10 @@ func watch(t *testing.T, c *cluster, add func(name string, value float64, n int)
 	mu.Lock()
 	add("watch.age_s.max", oldest.Seconds(), watchers*watchedSeconds)
 	mu.Unlock()
-	if running := a.cluster.running(); running != a.cluster.of.apps {
+	a.mu.Lock() // Those who look on are still there.
+	running := a.cluster.running()
+	a.mu.Unlock()
+	if running != a.cluster.of.apps {
 		t.Errorf("%d applications run", running)
 	}
 	s.Close()

@@ -179,7 +179,8 @@ start | stop | run)
     ;;&
 start | stop) "$1" ;;
 run)
-    trap 'stop; exit' INT TERM HUP
+    trap stop EXIT # Also where a start fails half way.
+    trap exit INT TERM HUP
     start
     say ready
     exec {forever}<> <(:) # Nothing ever comes.

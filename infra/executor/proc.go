@@ -21,23 +21,40 @@ func bootID() (string, error) {
 	return string(bytes.TrimSpace(data)), nil
 }
 
-// procStat returns the state letter of a process and when it started, in clock
-// ticks since boot. The name in the middle may hold spaces and parentheses.
-func procStat(pid int) (state byte, started uint64, err error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, 0, err
-	}
-	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-	const stateField, startField = 0, 19
+// ProcessStat is what /proc/PID/stat says of a process.
+type ProcessStat struct {
+	// State is its letter, Parent and Session are ids of processes.
+	State           byte
+	Parent, Session int
+	// Started is in clock ticks since the boot.
+	Started uint64
+}
+
+// Ended reports whether nothing of the process runs any more.
+func (s ProcessStat) Ended() bool { return s.State == 'Z' || s.State == 'X' }
+
+// ParseStat reads a /proc/PID/stat. The name in the middle may hold spaces and parentheses.
+func ParseStat(text []byte) (ProcessStat, error) {
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	const parentField, sessionField, startField = 1, 3, 19
 	if len(fields) <= startField {
-		return 0, 0, fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
+		return ProcessStat{}, fmt.Errorf("/proc/PID/stat has %d fields", len(fields))
 	}
-	started, err = strconv.ParseUint(string(fields[startField]), 10, 64)
+	s := ProcessStat{State: fields[0][0]}
+	var err, sessionErr, startErr error
+	s.Parent, err = strconv.Atoi(string(fields[parentField]))
+	s.Session, sessionErr = strconv.Atoi(string(fields[sessionField]))
+	s.Started, startErr = strconv.ParseUint(string(fields[startField]), 10, 64)
+	return s, errors.Join(err, sessionErr, startErr)
+}
+
+// statOf reads that of a process of this machine.
+func statOf(pid int) (ProcessStat, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, 0, fmt.Errorf("/proc/%d/stat: start time: %w", pid, err)
+		return ProcessStat{}, err
 	}
-	return fields[stateField][0], started, nil
+	return ParseStat(text)
 }
 
 // wait reaps a child that has ended and says how.

@@ -258,11 +258,11 @@ func writeAll(w io.Writer, data []byte) error {
 // adopt completes the handle, lets the program run, saves the handle and
 // remembers the process. One that dies on the way leaves no handle behind.
 func (r *Process) adopt(ctx context.Context, h *Handle, group *cgroup.Group, launched Launched, paths Paths) error {
-	_, started, err := procStat(h.PID)
+	stat, err := statOf(h.PID)
 	if err != nil {
 		return err
 	}
-	h.Started = started
+	h.Started = stat.Started
 	fd, err := unix.PidfdOpen(h.PID, 0)
 	if err != nil {
 		return fmt.Errorf("open process %d: %w", h.PID, err)
@@ -326,8 +326,8 @@ func (r *Process) look(h Handle) (*process, error) {
 		return nil, fmt.Errorf("open process %d: %w", h.PID, err)
 	}
 	// The descriptor holds the process whose start time is checked now.
-	state, started, err := procStat(h.PID)
-	if err != nil || started != h.Started || state == 'Z' || state == 'X' {
+	stat, err := statOf(h.PID)
+	if err != nil || stat.Started != h.Started || stat.Ended() {
 		return gone, unix.Close(fd)
 	}
 	return &process{fd: fd}, nil

@@ -3,6 +3,8 @@ package attached
 import (
 	"strings"
 	"testing"
+
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // FuzzProc: whatever the texts of /proc say, each is refused or means what it says. A process chooses its
@@ -21,7 +23,7 @@ func FuzzProc(f *testing.F) {
 				}
 			}
 		}
-		if s, err := parseStat(text); err == nil && s.state == 0 {
+		if s, err := executor.ParseStat(text); err == nil && s.State == 0 {
 			t.Errorf("%q has no state", text)
 		}
 		if _, cpus, err := parseStatus(text); err == nil && cpus < 0 {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // mainClasses are those of executors, and whether YARN starts them.
@@ -78,32 +80,6 @@ func isNodeManager(line []byte) bool {
 	return bytes.Contains(append(append([]byte{0}, line...), 0), []byte("\x00"+nodeManager+"\x00"))
 }
 
-// stat is what /proc/PID/stat says of a process.
-type stat struct {
-	state           byte
-	parent, session int
-	// started is in clock ticks since the boot.
-	started uint64
-}
-
-// ended reports whether nothing of the process runs any more.
-func (s stat) ended() bool { return s.state == 'Z' || s.state == 'X' }
-
-// parseStat reads a /proc/PID/stat. The name in the middle may hold spaces and parentheses.
-func parseStat(text []byte) (stat, error) {
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const parentField, sessionField, startField = 1, 3, 19
-	if len(fields) <= startField {
-		return stat{}, fmt.Errorf("/proc/PID/stat has %d fields", len(fields))
-	}
-	s := stat{state: fields[0][0]}
-	var err, sessionErr, startErr error
-	s.parent, err = strconv.Atoi(string(fields[parentField]))
-	s.session, sessionErr = strconv.Atoi(string(fields[sessionField]))
-	s.started, startErr = strconv.ParseUint(string(fields[startField]), 10, 64)
-	return s, errors.Join(err, sessionErr, startErr)
-}
-
 // parseStatus reads of a /proc/PID/status whose files the process's are, and how many CPUs it may use.
 func parseStatus(text []byte) (uid uint32, cpus int, err error) {
 	found := false
@@ -152,7 +128,7 @@ func countList(list string) (n int) {
 type process struct {
 	pid int
 	dir *os.File
-	stat
+	executor.ProcessStat
 }
 
 // openProcess holds a process that runs.
@@ -162,7 +138,7 @@ func openProcess(proc string, pid int) (*process, error) {
 		return nil, err
 	}
 	p := &process{pid: pid, dir: dir}
-	if p.stat, err = p.look(); err == nil && p.ended() {
+	if p.ProcessStat, err = p.look(); err == nil && p.Ended() {
 		err = os.ErrProcessDone
 	}
 	if err != nil {
@@ -172,12 +148,12 @@ func openProcess(proc string, pid int) (*process, error) {
 }
 
 // look reads how the process is.
-func (p *process) look() (stat, error) {
+func (p *process) look() (executor.ProcessStat, error) {
 	text, err := p.read("stat")
 	if err != nil {
-		return stat{}, err
+		return executor.ProcessStat{}, err
 	}
-	return parseStat(text)
+	return executor.ParseStat(text)
 }
 
 // runs reports whether the process has not ended.
@@ -189,7 +165,7 @@ func (p *process) runs() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !s.ended(), nil
+	return !s.Ended(), nil
 }
 
 // mostText bounds what is read of a file of /proc: a JVM's maps have some hundred KiB.

@@ -141,7 +141,7 @@ func (r *Runtime) Start(_ context.Context, s executor.Spec) (executor.Handle, er
 	if err != nil {
 		return executor.Handle{}, err
 	}
-	h := executor.Handle{App: s.App, ID: s.ID, PID: p.pid, Started: p.started, Boot: r.cfg.Boot}
+	h := executor.Handle{App: s.App, ID: s.ID, PID: p.pid, Started: p.Started, Boot: r.cfg.Boot}
 	x, err := r.take(h, p, c)
 	if err != nil {
 		return executor.Handle{}, fmt.Errorf("attach executor %s of %s: %w", s.ID, s.App, errors.Join(err, p.close()))
@@ -184,7 +184,7 @@ func (r *Runtime) find(args []string) (oldest *process, c command, err error) {
 		}
 		// The directory holds the process whose command line is read now.
 		if line, err := p.read("cmdline"); err != nil || !hasCommand(line, args) ||
-			oldest != nil && oldest.started <= p.started {
+			oldest != nil && oldest.Started <= p.Started {
 			_ = p.close()
 			continue
 		}
@@ -307,7 +307,7 @@ func (r *Runtime) Inspect(h executor.Handle) (executor.Status, error) {
 		if err != nil {
 			return gone, nil // Nobody has its id.
 		}
-		if x = (&Executor{process: p}); p.started != h.Started {
+		if x = (&Executor{process: p}); p.Started != h.Started {
 			return gone, p.close()
 		}
 		defer p.close()
@@ -354,7 +354,7 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 	for _, rec := range list {
 		h := rec.Handle
 		p, err := openProcess(r.cfg.Proc, h.PID)
-		if err == nil && (h.Boot != r.cfg.Boot || p.started != h.Started) {
+		if err == nil && (h.Boot != r.cfg.Boot || p.Started != h.Started) {
 			err = errors.Join(os.ErrProcessDone, p.close())
 		}
 		if err == nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/sparkpacer/pacer/infra/executor"
 )
 
 // containerTree lists the processes of the container that pid is in: what its session, below the
@@ -16,10 +18,10 @@ func containerTree(proc string, pid int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := map[int]stat{}
+	known := map[int]executor.ProcessStat{}
 	for _, id := range all {
 		if text, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(id), "stat")); err == nil {
-			if s, err := parseStat(text); err == nil && !s.ended() {
+			if s, err := executor.ParseStat(text); err == nil && !s.Ended() {
 				known[id] = s
 			}
 		}
@@ -30,8 +32,8 @@ func containerTree(proc string, pid int) ([]int, error) {
 	}
 	top := pid
 	for {
-		above := known[top].parent
-		if s, is := known[above]; !is || above <= 1 || s.session != me.session || managesNode(proc, above) {
+		above := known[top].Parent
+		if s, is := known[above]; !is || above <= 1 || s.Session != me.Session || managesNode(proc, above) {
 			break
 		}
 		top = above
@@ -40,7 +42,7 @@ func containerTree(proc string, pid int) ([]int, error) {
 	for grown := true; grown; {
 		grown = false
 		for id, s := range known {
-			if !in[id] && (in[s.parent] || top == me.session && s.session == top) {
+			if !in[id] && (in[s.Parent] || top == me.Session && s.Session == top) {
 				in[id], grown = true, true
 			}
 		}

@@ -124,6 +124,7 @@ daemon() {
         done
         exec setsid java --add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED \
             -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$DIR" -Dhadoop.tmp.dir="$DIR/tmp" \
+            -Dyarn.log.dir="$DIR/log" \
             -cp "$DIR/log:$2:$DIR/classes:$KEPT/*:$jars/*" "$HADOOP.$3" >>"$DIR/$1.log" 2>&1 </dev/null
     ) &
     echo $! >"$DIR/$1.pid"

@@ -83,10 +83,13 @@ func TestAShuffleSwapsEntries(t *testing.T) {
 	}
 }
 
-// Each view has Size others, none twice, never the machine itself; every machine is known to some, and none to very many.
+// Each view has Size others, none twice, never the machine itself; every machine is known to some, and to how many differs
+// less than in a graph that is drawn, as the paper's section 3 has it. Where a view is a large part of all, both often know
+// what they swap, and it differs more: hence so many machines. There the deviation is a draw's times 0.73 at most, give or
+// take 0.025, and of 60 that know a machine even a draw has a chance of 3e-10.
 func TestViewsBecomeRandomOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(60, 120).Draw(t, "machines")
+		n := rapid.IntRange(400, 500).Draw(t, "machines")
 		m := newMesh(n, rapid.Uint64().Draw(t, "seed"))
 		for range 30 {
 			m.round()
@@ -105,8 +108,12 @@ func TestViewsBecomeRandomOnes(t *testing.T) {
 				t.Fatalf("machine %d knows %d", i, len(v.Entries()))
 			}
 		}
-		if least, most := slices.Min(known), slices.Max(known); least < 4 || most > 2*Size {
-			t.Errorf("%d machines: known to %d to %d", n, least, most)
+		squares, drawn := 0.0, Size*(1-float64(Size)/float64(n-1))
+		for _, k := range known {
+			squares += float64(k-Size) * float64(k-Size) / float64(n)
+		}
+		if least, most := slices.Min(known), slices.Max(known); least < 1 || most > 3*Size || squares > drawn {
+			t.Errorf("%d machines: known to %d to %d, a variance of %v, drawn %v", n, least, most, squares, drawn)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package mesh
 
 import (
-	"flag"
 	"slices"
 	"testing"
 	"time"
@@ -45,15 +44,8 @@ func TestEverySystemCompletesItsJobs(t *testing.T) {
 	}
 }
 
-// Whatever the network does, and with up to a quarter of the workers crashed: each task is counted once, and P and W return to 0.
+// Whatever the network does, and if all workers but one crash: each task is counted once, and P and W return to 0.
 func TestUnderFaultsEachTaskCountsOnce(t *testing.T) {
-	for name, value := range map[string]string{"rapid.seed": "11", "rapid.checks": "40"} { // Worlds of a second altogether.
-		was := flag.Lookup(name).Value.String()
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = flag.Set(name, was) }()
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		c, jobs := small(rapid.IntRange(1, 12).Draw(t, "jobs"), rapid.IntRange(1, 24).Draw(t, "workers"), 1,
 			rapid.Uint64Range(0, 1000).Draw(t, "seed"))
@@ -61,7 +53,7 @@ func TestUnderFaultsEachTaskCountsOnce(t *testing.T) {
 		c.Network = des.Delays{Delay: 5 * time.Millisecond, Jitter: time.Duration(rapid.IntRange(0, 900).Draw(t, "jitter")) * time.Millisecond,
 			Loss: rapid.Float64Range(0, 0.4).Draw(t, "loss"), Duplicate: rapid.Float64Range(0, 0.4).Draw(t, "duplicate"),
 			Reorder: rapid.Bool().Draw(t, "reorder")}
-		c.Kill = rapid.IntRange(0, c.Workers/4).Draw(t, "killed")
+		c.Kill = rapid.IntRange(0, c.Workers-1).Draw(t, "killed")
 		c.KillAt = time.Duration(rapid.IntRange(0, 60).Draw(t, "killed at")) * time.Second
 		for i := range c.Rules[:len(c.Rules)-1] {
 			if rapid.IntRange(0, 3).Draw(t, "read otherwise") == 0 {

@@ -126,6 +126,7 @@ func TestTheSwitchResubmitted(t *testing.T) {
 		s := NewScheduler(&c, -1, func(int) int { return 0 })
 		s.Step(0, Message{Body: Submit{Job: 1, Tasks: 1, Estimate: time.Second}}, nil)
 		said := s.Step(5*second, Message{Body: Tick{}}, nil)
+		said = said[slices.IndexFunc(said, func(a Action) bool { _, is := a.Message.Body.(Enqueue); return is }):]
 		if again, is := said[0].Message.Body.(Enqueue); !is || again.Probes[0].due() != 5*second || s.own.Probes != probes {
 			t.Errorf("%s: %+v, P is %d", choice, said, s.own.Probes)
 		}
@@ -134,6 +135,59 @@ func TestTheSwitchResubmitted(t *testing.T) {
 		if first[0].Message.Body.(Task).No != 1 || second1[0].Message.Body.(Task).No != 0 || s.own.Probes != 1 {
 			t.Errorf("%s: %+v %+v, P is %d", choice, first, second1, s.own.Probes)
 		}
+	}
+}
+
+// A worker that counts as dead is asked in turn whether it is there, and is one of the ring again when it speaks.
+func TestAWorkerThatSpeaksIsAlive(t *testing.T) {
+	c := Default(3, 1)
+	c.Tries = 5
+	s := NewScheduler(&c, -1, func(int) int { return 0 })
+	s.Step(0, Message{From: 0, Body: Dead(1)}, nil)
+	s.Step(0, Message{From: 0, Body: Submit{Job: 1, Tasks: 1, Estimate: time.Hour}}, nil)
+	said := s.Step(5*second, Message{Body: Tick{}}, nil)
+	if last := said[len(said)-1]; last.To != 1 || last.Message.Body != (Ask{}) {
+		t.Fatalf("%+v", said)
+	}
+	one := NewWorker(&c, 1, 0).Step(6*second, said[len(said)-1].Message, nil)
+	said = s.Step(6*second, one[0].Message, nil)
+	before := NewWorker(&c, 0, 0)
+	before.ring = []Node{2}
+	if len(said) != 2 || said[0].To != 0 || said[1].To != 1 || len(s.live) != 3 {
+		t.Fatalf("%+v, live %v", said, s.live)
+	}
+	if before.Step(6*second, said[0].Message, nil); !slices.Equal(before.ring, []Node{1, 2}) {
+		t.Errorf("after worker 0 come %v", before.ring)
+	}
+}
+
+// Where no worker is known to live, probes are sent all the same: to all.
+func TestNobodyLives(t *testing.T) {
+	c := Default(2, 1)
+	s := NewScheduler(&c, -1, func(int) int { return 0 })
+	s.Step(0, Message{From: 0, Body: Dead(1)}, nil)
+	s.forget(0)
+	said, probes := s.Step(0, Message{From: Shell, Body: Submit{Job: 1, Tasks: 2, Estimate: 1}}, nil), 0
+	for _, a := range said {
+		if _, is := a.Message.Body.(Enqueue); is {
+			probes++
+		}
+	}
+	if len(s.live) != 2 || probes != 2 {
+		t.Errorf("%+v", said)
+	}
+}
+
+// Probes of one task do not breed: where they meet, all but one are dropped.
+func TestProbesOfOneTaskMeet(t *testing.T) {
+	c := Default(2, 1)
+	c.Tries = 5
+	w := NewWorker(&c, 0, 0)
+	for range 3 {
+		w.Step(0, Message{From: -1, Body: Enqueue{Probes: []Probe{{Job: 1, Scheduler: -1, Estimate: 1}, {Job: 1, Task: 1, Scheduler: -1}}}}, nil)
+	}
+	if w.current.Task != 0 || len(w.queue.waiting)+len(w.queue.marked) != 1 {
+		t.Errorf("%d and %d probes", len(w.queue.waiting), len(w.queue.marked))
 	}
 }
 

@@ -6,12 +6,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// follow is those that come after this worker: not itself, and no more than it has to know.
-func (w *Worker) follow(next []Node) []Node {
+// follow takes those that come after this worker: not itself, and no more than it has to know.
+func (w *Worker) follow(next []Node) {
 	if i := slices.Index(next, w.self); i >= 0 {
 		next = next[:i]
 	}
-	return next[:min(len(next), w.config.Successors)]
+	w.ring = next[:min(len(next), w.config.Successors)]
 }
 
 // rotate hands on what is marked, and the state if it is new.
@@ -34,20 +34,24 @@ func (w *Worker) bury(now units.Instant, l letter) {
 		w.send(Node(-1-i), 0, Dead(l.To))
 	}
 	for _, p := range l.Message.Body.(Rotate).Probes {
-		p.Hops--
-		w.queue.marked = append(w.queue.marked, p)
+		if p.Hops--; !w.has(&p) {
+			w.queue.marked = append(w.queue.marked, p)
+		}
 	}
-	w.ring = w.ring[1:]
+	w.follow(slices.DeleteFunc(slices.Clone(w.ring), func(n Node) bool { return n == l.To }))
 	w.rotate(now)
 }
 
 // mend goes on with the successors that a scheduler knows: with none the marked probes stay here.
-func (w *Worker) mend(now units.Instant) {
-	if w.rotates = false; len(w.ring) > 0 {
+func (w *Worker) mend(now units.Instant, asked bool) {
+	w.queue.still = len(w.ring) == 0 || w.config.Rules[rotation] != 0
+	if !asked {
+		return
+	}
+	if w.rotates = false; !w.queue.still {
 		w.rotate(now)
 		return
 	}
-	w.queue.still = true
 	for _, p := range w.queue.marked {
 		w.queue.enqueue(now, w.left(now), p)
 	}

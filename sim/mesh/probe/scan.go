@@ -34,6 +34,7 @@ func (s *Scheduler) tick(now units.Instant) {
 	}
 	s.seq++
 	s.tell(s.seq, Total(s.own))
+	s.ring(now)
 	for _, j := range s.order {
 		s.search(now, j)
 	}
@@ -52,7 +53,8 @@ func (s *Scheduler) search(now units.Instant, j *job) {
 		}
 	}
 	if len(lost) > 0 {
-		j.wait += max(s.shared(now).Load, j.wait, s.config.Scan) // At least doubled: few copies of a probe go about.
+		// A sum, for a wait that doubled would have no mean where more than half of the probes get lost.
+		j.wait += max(s.shared(now).Load, s.config.Scan)
 		s.resubmit(now, j, lost)
 	}
 }
@@ -107,6 +109,31 @@ func (s *Scheduler) forget(w Node) {
 		last := s.live[len(s.live)-1]
 		s.live[i], s.place[last] = last, i
 		s.live, s.place[w] = s.live[:len(s.live)-1], -1
+	}
+}
+
+// ring asks a worker whether it is there, the next one each time. Probes that are sent to dead workers again and again
+// would wait twice as long each time; and a worker that counts as dead, but is idle, has no other occasion to speak.
+func (s *Scheduler) ring(now units.Instant) {
+	if s.rung = (s.rung + 1) % Node(s.config.Workers); s.place[s.rung] < 0 {
+		s.send(s.rung, 0, Ask{})
+		return
+	}
+	s.insist(now, s.rung, Ask{})
+}
+
+// revive has a worker count as alive. The one before it, and itself, learn who comes after them now.
+func (s *Scheduler) revive(w Node) {
+	s.place[w], s.live = int32(len(s.live)), append(s.live, w)
+	before := w
+	for range s.config.Workers {
+		if before = (before + Node(s.config.Workers) - 1) % Node(s.config.Workers); s.place[before] >= 0 {
+			break
+		}
+	}
+	if before != w {
+		s.send(before, 0, s.after(before))
+		s.send(w, 0, s.after(w))
 	}
 }
 

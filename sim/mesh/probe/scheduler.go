@@ -21,6 +21,7 @@ type Scheduler struct {
 	jobs  map[int32]*job
 	order []*job
 	scan  units.Instant
+	rung  Node // The worker that was asked last whether it is there.
 }
 
 // job is one that has not completed.
@@ -72,8 +73,7 @@ func NewScheduler(c *Config, self Node, draw func(n int) int) *Scheduler {
 func (s *Scheduler) Step(now units.Instant, m Message, out []Action) []Action {
 	s.out = out
 	if m.From >= 0 && s.place[m.From] < 0 { // A worker that speaks is alive.
-		s.place[m.From] = int32(len(s.live))
-		s.live = append(s.live, m.From)
+		s.revive(m.From)
 	}
 	switch body := m.Body.(type) {
 	case Submit:
@@ -165,6 +165,11 @@ func (s *Scheduler) submit(now units.Instant, m Submit) {
 
 // spread sends probes of tasks of a job to workers at random, cyclic over one shuffle.
 func (s *Scheduler) spread(now units.Instant, j *job, tasks []int32, wait time.Duration) {
+	if len(s.live) == 0 { // All are said to be dead, which the probes find out.
+		for i := range s.config.Workers {
+			s.revive(Node(i))
+		}
+	}
 	n, state := min(len(tasks), len(s.live)), s.shared(now)
 	for i := range n {
 		k := i + s.draw(len(s.live)-i)

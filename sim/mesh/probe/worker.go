@@ -46,7 +46,7 @@ func NewWorker(c *Config, self Node, phase time.Duration) *Worker {
 	for i := 1; i <= min(c.Successors, c.Workers-1); i++ {
 		w.ring = append(w.ring, Node((int(self)+i)%c.Workers))
 	}
-	w.queue.still = c.Workers == 1 || c.Rules[rotation] != 0
+	w.queue.still = len(w.ring) == 0 || c.Rules[rotation] != 0
 	return w
 }
 
@@ -80,12 +80,14 @@ func (w *Worker) Step(now units.Instant, m Message, out []Action) []Action {
 		w.send(m.From, m.Seq, Ack{Runs: runs})
 	case Ack:
 		if _, is := w.answered(m).(Rotate); is {
-			w.rotates, w.ring = false, w.follow(append(w.ring[:1:1], body.Next...))
+			if w.rotates = false; len(w.ring) > 0 && w.ring[0] == m.From {
+				w.follow(append(w.ring[:1:1], body.Next...))
+			}
 		}
 	case Successors:
-		if asked := w.answered(m); asked != nil {
-			w.ring = w.follow(body)
-			w.mend(now)
+		if asked := w.answered(m) != nil; asked || len(body) > 0 {
+			w.follow(body)
+			w.mend(now, asked)
 		}
 	case Tick:
 		for _, l := range w.again(now) {
@@ -153,6 +155,9 @@ func (w *Worker) learn(now units.Instant, s Shared) {
 func (w *Worker) take(now units.Instant, probes []Probe, s Shared) {
 	w.learn(now, s)
 	for _, p := range probes {
+		if w.has(&p) {
+			continue
+		}
 		if w.doing == free {
 			w.start(now, p)
 			continue
@@ -160,6 +165,15 @@ func (w *Worker) take(now units.Instant, probes []Probe, s Shared) {
 		w.queue.enqueue(now, w.left(now), p)
 		w.queue.cut(now, w.left(now), w.shared())
 	}
+}
+
+// has reports whether a probe of p's task is here already. Where messages get lost there may be several: one that was
+// handed on and handed on again because no answer came, and one that its scheduler has sent again. All but one are
+// dropped where they meet, or they would breed.
+func (w *Worker) has(p *Probe) bool {
+	same := func(q Probe) bool { return q.Job == p.Job && q.Task == p.Task }
+	return w.config.Tries > 0 && (w.doing != free && same(w.current) || slices.ContainsFunc(w.queue.waiting, same) ||
+		slices.ContainsFunc(w.queue.marked, same))
 }
 
 // start asks for a probe's task.

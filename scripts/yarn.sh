@@ -2,12 +2,15 @@
 # A YARN for tests and figures: one ResourceManager and two NodeManagers, processes on loopback, from
 # Hadoop's own classes. No Hadoop is installed.
 #   yarn.sh fetch      fetch into the cache what the wheel of pyspark lacks of them (67 MB), by curl
-#   yarn.sh start DIR  start it with all its files in DIR, and return when both NodeManagers have registered
+#   yarn.sh start DIR [GROUPS]
+#                      start it with all its files in DIR, and return when both NodeManagers have registered
 #   yarn.sh stop DIR   stop it, containers included
-#   yarn.sh run DIR    start it, say "ready", and stop it on SIGTERM
+#   yarn.sh run DIR [GROUPS]
+#                      start it, say "ready", and stop it on SIGTERM
 # DIR/conf is the HADOOP_CONF_DIR of who submits, DIR/nm1 and DIR/nm2 have what the NodeManagers
-# write, DIR/*.pid are the processes; start again starts those that were killed. A file DIR/site.xml,
-# where it is, has further properties of the NodeManagers, and DIR/classes further classes.
+# write, DIR/*.pid are the processes; start again starts those that were killed. GROUPS is what a container
+# gets from YARN's handlers: weights is a group with a weight, strict one with a quota too. They are made in
+# the hierarchy of cgroup v1 below the group whose directory is the text of DIR/groups.
 # The daemons are of Hadoop 3.5.0, as is the wheel of pyspark 4.3.0; clients may be older.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -86,14 +89,30 @@ of_node() { # name
     property yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage 99.5
 }
 
-configure() {
-    local node shared
-    mkdir -p "$DIR/conf" "$DIR/log"
+# of_groups MODE makes the group of all containers, and prints the properties of a NodeManager that
+# gives each a group.
+of_groups() {
+    local top
+    top=$(mktemp -d /sys/fs/cgroup/cpu/pacer-yarn-XXXXXX) || fail "no group can be made in cgroup v1's tree of the CPU"
+    echo "$top" >"$DIR/groups"
+    javac -nowarn -d "$DIR/classes" -cp "$(class_path)" test/realenv/yarn/CgroupsExecutor.java || fail "javac has failed"
+    property yarn.nodemanager.container-executor.class pacer.yarn.CgroupsExecutor
+    property yarn.nodemanager.resource.cpu.enabled true
+    property yarn.nodemanager.linux-container-executor.cgroups.hierarchy "/${top##*/}"
+    property yarn.nodemanager.linux-container-executor.cgroups.strict-resource-usage "$([[ $1 == strict ]] && echo true || echo false)"
+}
+class_path() { echo "$KEPT/*:$(scripts/spark-home.sh "$WHEEL")/jars/*"; }
+
+configure() { # [groups]
+    local node shared groups='' calculator=Default
+    mkdir -p "$DIR/conf" "$DIR/log" "$DIR/classes"
     shared=$(of_all)
+    [[ -z $1 ]] || { groups=$(of_groups "$1"); calculator=Dominant; } # It schedules by the CPU that it weighs.
     property fs.defaultFS file:/// | document >"$DIR/conf/core-site.xml"
     document <<<"$shared" >"$DIR/conf/yarn-site.xml"
     {
         property yarn.scheduler.capacity.maximum-am-resource-percent 0.5
+        property yarn.scheduler.capacity.resource-calculator org.apache.hadoop.yarn.util.resource.${calculator}ResourceCalculator
         property yarn.scheduler.capacity.root.queues default
         property yarn.scheduler.capacity.root.default.capacity 100
     } | document >"$DIR/conf/capacity-scheduler.xml"
@@ -108,15 +127,13 @@ LOG
     for node in nm1 nm2; do
         mkdir -p "$DIR/$node/conf" "$DIR/$node/tmp"
         cp "$DIR"/conf/*.xml "$DIR/$node/conf/"
-        { echo "$shared"; of_node $node; cat "$DIR/site.xml" 2>/dev/null || true; } | document >"$DIR/$node/conf/yarn-site.xml"
+        { echo "$shared"; of_node $node; echo "$groups"; } | document >"$DIR/$node/conf/yarn-site.xml"
     done
 }
 
 # daemon NAME CONF CLASS starts one, unless it runs.
 daemon() {
     ! runs "$1" || return 0
-    local jars
-    jars=$(scripts/spark-home.sh "$WHEEL")/jars
     # The serial collector and the first compiler alone: it is small, and short.
     (
         for fd in /proc/self/fd/*; do # The caller's locks and pipes are not its to hold.
@@ -125,15 +142,16 @@ daemon() {
         exec setsid java --add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED \
             -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$DIR" -Dhadoop.tmp.dir="$DIR/tmp" \
             -Dyarn.log.dir="$DIR/log" \
-            -cp "$DIR/log:$2:$DIR/classes:$KEPT/*:$jars/*" "$HADOOP.$3" >>"$DIR/$1.log" 2>&1 </dev/null
+            -cp "$DIR/log:$2:$DIR/classes:$(class_path)" "$HADOOP.$3" >>"$DIR/$1.log" 2>&1 </dev/null
     ) &
     echo $! >"$DIR/$1.pid"
 }
 runs() { [[ -s $DIR/$1.pid ]] && grep -qz "$HADOOP" "/proc/$(<"$DIR/$1.pid")/cmdline" 2>/dev/null; }
 
-start() {
+start() { # [groups]
     fetch
-    [[ -e $DIR/conf/yarn-site.xml ]] || configure
+    [[ -e $DIR/conf/yarn-site.xml ]] || configure "${1:-}"
+    [[ ! -e $DIR/groups ]] || mkdir -p "$(<"$DIR/groups")" # The NodeManagers would each make it, one of them in vain.
     local node known=0 want
     [[ ! -e $DIR/rm.log ]] || known=$(registered)
     want=$known
@@ -162,15 +180,23 @@ stop() {
         ! runs $name || kill "$(<"$DIR/$name.pid")"
     done
     for _ in $(seq 200); do
-        runs nm1 || runs nm2 || runs rm || return 0
+        runs nm1 || runs nm2 || runs rm || break
         sleep 0.1
     done
     for name in nm1 nm2 rm; do
         ! runs $name || kill -9 "$(<"$DIR/$name.pid")"
     done
+    [[ -e $DIR/groups ]] || return 0
+    for _ in $(seq 50); do # A group that has a process stays.
+        find "$(<"$DIR/groups")" -depth -type d -exec rmdir {} + 2>/dev/null || true
+        [[ -e $(<"$DIR/groups") ]] || return 0
+        sleep 0.1
+    done
+    say "$(<"$DIR/groups") has processes: it is left"
 }
 
-usage() { echo "usage: yarn.sh fetch | start DIR | stop DIR | run DIR" >&2; exit 64; }
+usage() { echo "usage: yarn.sh fetch | start DIR [weights|strict] | stop DIR | run DIR [weights|strict]" >&2; exit 64; }
+[[ ${3:-} =~ ^(weights|strict|)$ ]] || usage
 case ${1:-} in
 fetch) fetch ;;
 start | stop | run)
@@ -178,11 +204,11 @@ start | stop | run)
     mkdir -p "$2"
     DIR=$(cd "$2" && pwd)
     ;;&
-start | stop) "$1" ;;
+start | stop) "$1" "${3:-}" ;;
 run)
     trap stop EXIT # Also where a start fails half way.
     trap exit INT TERM HUP
-    start
+    start "${3:-}"
     say ready
     exec {forever}<> <(:) # Nothing ever comes.
     while :; do read -r -u "$forever" || true; done

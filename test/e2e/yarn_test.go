@@ -19,7 +19,12 @@ func TestDeadlineOnYARN(t *testing.T) {
 	s.On(y)
 	s.StartPlanner()
 	s.StartNode("--attach")
+	keepsDeadline(t, s, want)
+}
 
+// keepsDeadline records an application on s and has it run under a deadline, which it returns.
+func keepsDeadline(t *testing.T, s *realenv.System, want string) (deadline string) {
+	t.Helper()
 	wantAnswer(t, s.Submit("testdata/branches.py", scale), want)
 	recorded := s.AwaitApp("the recording run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
 	if recorded.Pacing != "recording" || recorded.CoreSeconds <= 0 {
@@ -27,7 +32,7 @@ func TestDeadlineOnYARN(t *testing.T) {
 	}
 	found(t, recorded)
 
-	deadline := fmt.Sprintf("%dms", (recorded.Duration * 1.4).Duration().Milliseconds())
+	deadline = fmt.Sprintf("%dms", (recorded.Duration * 1.4).Duration().Milliseconds())
 	realenv.Repeat(t, func() error {
 		run := s.Submit("--pacer-deadline", deadline, "testdata/branches.py", scale)
 		wantAnswer(t, run, want)
@@ -45,6 +50,56 @@ func TestDeadlineOnYARN(t *testing.T) {
 		t.Logf("deadline %v, took %v, mean cores %.2f, notices %q", app.Deadline, app.Duration, float64(app.MeanCores), app.Notices)
 		return realenv.Held(app)
 	})
+	return deadline
+}
+
+// TestDeadlineInYARNsGroups is that story where YARN gives each container a group and a strict quota, which is
+// Pacer's ceiling: its own quotas are in the same group and below it, and what YARN wrote is there again when the
+// node controller ends.
+func TestDeadlineInYARNsGroups(t *testing.T) {
+	realenv.RequireAll(t)
+	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
+	y := realenv.NewYARN(t, realenv.Strict)
+	s := realenv.New(t)
+	s.On(y)
+	s.StartPlanner()
+	node := s.StartNode("--attach")
+	deadline := keepsDeadline(t, s, want)
+
+	// A second of CPU time in each second for a core, and the weight of a core.
+	strict := realenv.Group{Quota: 1_000_000, Period: 1_000_000, Weight: 1024}
+	run := s.Submit("--pacer-deadline", deadline, "testdata/branches.py", scale)
+	lowered := map[string]bool{}
+	app, err := s.AwaitWhile(run, "a quota in both executors' groups", func(app api.AppDetail) bool {
+		for dir, group := range y.Executors() {
+			if group.Weight != strict.Weight || group.Cores() > 1 || group.Quota < 0 {
+				t.Errorf("%s has %+v, YARN gave it %+v", dir, group, strict)
+			}
+			if group != strict {
+				lowered[dir] = true
+			}
+		}
+		return len(lowered) == 2
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range app.Executors {
+		if x.Ceiling != 1 || x.Unguarded {
+			t.Errorf("executor %s: ceiling %v, unguarded %t", x.ID, x.Ceiling, x.Unguarded)
+		}
+	}
+	node.Stop()
+	groups := y.Executors()
+	if len(groups) != 2 {
+		t.Errorf("executors in %v after the node controller's end", groups)
+	}
+	for dir, group := range groups {
+		if group != strict {
+			t.Errorf("%s is left as %+v, YARN gave it %+v", dir, group, strict)
+		}
+	}
+	wantAnswer(t, run, want)
 }
 
 // found says which executors of an application no node has found.

@@ -2,6 +2,7 @@ package realenv
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,15 +22,22 @@ type YARN struct {
 	t   testing.TB
 }
 
-// NewYARN starts a YARN, which ends with the test, and waits until its nodes are there.
-func NewYARN(t testing.TB) *YARN {
+// What containers get of YARN's own handlers: a group with a weight each, or one with a quota too.
+const (
+	Weights = "weights"
+	Strict  = "strict"
+)
+
+// NewYARN starts a YARN, which ends with the test, and waits until its nodes are there. groups is one of the
+// constants; without it the executor of containers is YARN's default, in whose own group they stay.
+func NewYARN(t testing.TB, groups ...string) *YARN {
 	t.Helper()
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := sparkrun.Command{Path: filepath.Join(root, "scripts", "yarn.sh"), Args: []string{"run", dir}}
+	c := sparkrun.Command{Path: filepath.Join(root, "scripts", "yarn.sh"), Args: append([]string{"run", dir}, groups...)}
 	return &YARN{ready(t, c, nil), dir, t}
 }
 
@@ -57,6 +65,58 @@ func (y *YARN) Flags() []string {
 		"--conf", "spark.yarn.stagingDir=file://" + filepath.Join(y.Dir, "staging"),
 		"--conf", "spark.yarn.am.memory=256m", "--conf", "spark.driver.host=127.0.0.1",
 		"--conf", "spark.driver.bindAddress=127.0.0.1"}
+}
+
+// Group is what bounds a container: quota and period in us, a quota of -1 for none, and the weight, of cgroup v1.
+type Group struct{ Quota, Period, Weight int }
+
+// Cores is the quota in cores.
+func (g Group) Cores() float64 { return float64(g.Quota) / float64(g.Period) }
+
+// Executors are the groups that YARN has made for containers in which Spark's executors run now, by their
+// directories.
+func (y *YARN) Executors() map[string]Group {
+	y.t.Helper()
+	top, err := os.ReadFile(filepath.Join(y.Dir, "groups"))
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	dirs, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(top)), "container_*"))
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	out := map[string]Group{}
+	for _, dir := range dirs {
+		g, procs := readGroup(dir)
+		if slices.ContainsFunc(procs, func(pid string) bool {
+			line, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+			program, arguments, _ := strings.Cut(string(line), "\x00")
+			return filepath.Base(program) == "java" && strings.Contains(arguments, "YarnCoarseGrainedExecutorBackend")
+		}) {
+			out[dir] = g
+		}
+	}
+	return out
+}
+
+// readGroup returns what a group was at one moment, which its files are read twice for, and its processes:
+// none where it has gone.
+func readGroup(dir string) (g Group, procs []string) {
+	for last := ""; ; {
+		var text []string
+		for _, name := range []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares", "cgroup.procs"} {
+			body, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				return g, nil
+			}
+			text = append(text, string(body))
+		}
+		bounds := strings.Join(text[:3], " ")
+		if n, _ := fmt.Sscan(bounds, &g.Quota, &g.Period, &g.Weight); n == 3 && bounds == last {
+			return g, strings.Fields(text[3])
+		}
+		last = bounds
+	}
 }
 
 // newest is Spark's id of the application that was submitted last, of those with an event log in dir:

@@ -161,6 +161,7 @@ func (e *Engine) tick(deaf bool) {
 	e.starter.tick()
 	e.attached.tick()
 	e.levers.ask(e.deciders...)
+	e.starter.reserve("") // Of what nodes give once executors that leave have been asked to.
 }
 
 // finish turns what the step changed into actions.

@@ -83,7 +83,6 @@ func (h *starter) tick() {
 		}
 	}
 	h.shares.tick(h.outlook, h.line, h.news(), h.now)
-	h.reserve("")
 }
 
 // reserve decides on reservations where that is to be done again. Users are told, but for that of the application that

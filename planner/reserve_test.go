@@ -91,3 +91,21 @@ func TestAnotherDeadlineOfAReservation(t *testing.T) {
 		t.Errorf("%v cores are reserved for a stream", got)
 	}
 }
+
+// What is reserved moves in the very tick in which executors are asked to leave a node: no other one is promised more than it has.
+func TestReservedCoresFollowADrain(t *testing.T) {
+	cfg := planner.Default()
+	cfg.Queue.Admission = assign.Pythia
+	w := newWorldOf(t, cfg, "a", "b")
+	r := registration("first", 100)
+	id := w.mustRegister(r).AppID
+	if w.reservedOn("a", id) != 4 {
+		t.Fatalf("%v cores of a are reserved", w.reservedOn("a", id))
+	}
+	w.drain("b")
+	w.send(id, r.Submission, up("1"), up("2"))
+	w.pass(time.Millisecond)
+	if got := w.reservedOn("a", id); got > 4 {
+		t.Errorf("%v of the 4 cores of a are reserved", got)
+	}
+}

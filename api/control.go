@@ -409,6 +409,8 @@ const (
 	VerbDrain      Verb = "node-drain"
 	VerbUndrain    Verb = "node-undrain"
 	VerbDivide     Verb = "node-divide"
+	VerbEmpty      Verb = "node-consolidate"
+	VerbSpare      Verb = "node-spare" // What VerbEmpty would do.
 	VerbPolicy     Verb = "policy"
 	VerbPolicySet  Verb = "policy-set"
 	VerbReport     Verb = "report"
@@ -427,7 +429,8 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbWhy, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles,
 		VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbPolicy, VerbPolicySet, VerbReport,
+		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
+		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,
 		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb}
 }

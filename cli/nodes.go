@@ -9,7 +9,7 @@ import (
 )
 
 func nodesCommand(sh *shell) *cobra.Command {
-	c := &cobra.Command{Use: "nodes", Short: "List nodes, drain them", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "nodes", Short: "List nodes, drain them, have them sleep", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
@@ -27,7 +27,21 @@ func nodesCommand(sh *shell) *cobra.Command {
 		return table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH",
 			"VERSION"}, rows)
 	}
-	c.AddCommand(
+	apply := false
+	consolidate := orders(&cobra.Command{Use: "consolidate", Short: "Say which node may sleep, or who is in the way",
+		Long: "Say whether the least used node could be empty: others have room for its executors, and\n" +
+			"no deadline there would be missed. With --apply it drains and sleeps until it is wanted: when\n" +
+			"somebody comes who would wait or be late without it, a deadline is in danger, or another node\n" +
+			"is overloaded. Nothing is powered off. planner.consolidate has the planner do that by itself.",
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			verb := api.VerbSpare
+			if apply {
+				verb = api.VerbEmpty
+			}
+			return sh.order(c, verb, api.ControlRequest{})
+		}})
+	consolidate.Flags().BoolVar(&apply, "apply", false, "have that node sleep")
+	c.AddCommand(consolidate,
 		nodeOrder(sh, "drain", "Let a node's executors leave and give it no new ones", api.VerbDrain,
 			"Give a node no new executors and let those that it has leave: their running tasks\n"+
 				"end, their blocks move to other executors, then they exit. An application that has\n"+

@@ -24,6 +24,12 @@ type NodeClash struct{ Node, Incarnation string }
 // NodeForeign: a node runs executors for another planner and obeys that one.
 type NodeForeign struct{ Node, Planner string }
 
+// NodeSpare: others have room for all that a node has, which stays awake as the planner is configured.
+type NodeSpare struct{ Node, Why string }
+
+// NodesForgotten: what was learnt of executors that share nodes cannot be read, and is learnt anew.
+type NodesForgotten struct{ Why string }
+
 // RunNotRecorded: a run could not become a profile.
 type RunNotRecorded struct {
 	App api.AppID
@@ -50,6 +56,8 @@ func (DecisionRefused) apply(*Ledger) error { return nil }
 func (MessageRefused) apply(*Ledger) error  { return nil }
 func (NodeClash) apply(*Ledger) error       { return nil }
 func (NodeForeign) apply(*Ledger) error     { return nil }
+func (NodeSpare) apply(*Ledger) error       { return nil }
+func (NodesForgotten) apply(*Ledger) error  { return nil }
 func (RunNotRecorded) apply(*Ledger) error  { return nil }
 func (PublishFailed) apply(*Ledger) error   { return nil }
 func (StoreFailed) apply(*Ledger) error     { return nil }

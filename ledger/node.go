@@ -31,7 +31,8 @@ type NodeRecord struct {
 	// managers; none of a node that starts its own.
 	Hosts []string `json:"attach_hosts,omitempty"`
 	// Draining says that somebody wants it empty.
-	Draining bool `json:"draining,omitempty"`
+	Draining bool  `json:"draining,omitempty"`
+	Sleep    Sleep `json:"sleep,omitzero"`
 	// Division is what an operator wants of this node alone, nil for nothing.
 	Division *api.Division `json:"division,omitempty"`
 	// Epoch is that of the Plan in force, or of an earlier one with the same
@@ -54,11 +55,8 @@ type Node struct {
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent, 0 while nobody tells a lost node what has changed.
 	Heard, Published time.Duration
-	// Challenger is another incarnation that wants the name; Confirmed says that
-	// the present one has spoken since.
-	Challenger string
-	Confirmed  bool
-	Allegiance Allegiance
+	Clash            Clash
+	Allegiance       Allegiance
 
 	plan     content // Of the Plan in force.
 	versions nodeVersions
@@ -67,6 +65,20 @@ type Node struct {
 // nodeVersions are the batch in which a node's record changed last, and the one since which there is to be a new
 // Plan though its content is the same.
 type nodeVersions struct{ changed, renewed uint64 }
+
+// Sleep says whether a node drains because others have room for all that it has, and not because an operator wants
+// that, and until when it does not sleep again.
+type Sleep struct {
+	Asleep bool          `json:"asleep,omitempty"`
+	Until  units.Instant `json:"awake_until,omitempty"`
+}
+
+// Clash is what is known of a node's name that two want: Challenger is the incarnation that came later, Confirmed says
+// that the present one has spoken since.
+type Clash struct {
+	Challenger string
+	Confirmed  bool
+}
 
 // Allegiance is whom a node follows, and whom it runs executors for.
 type Allegiance struct {
@@ -130,6 +142,17 @@ func (n *Node) Spoken() bool { return n.Incarnation != "" }
 
 // Live reports whether new executors may be put on n.
 func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign && !n.Attaches() }
+
+// awakeFor is how long a node that was woken does not sleep again.
+const awakeFor = 10 * time.Minute
+
+// sleeps says whether n does from now on. One that was woken does not for a while.
+func (n *Node) sleeps(now units.Instant, asleep bool) {
+	if n.Sleep.Asleep && !asleep {
+		n.Sleep.Until = now.Add(awakeFor)
+	}
+	n.Sleep.Asleep = asleep
+}
 
 // Attaches reports whether n starts no executors and finds those of other cluster managers.
 func (n *Node) Attaches() bool { return len(n.Hosts) > 0 }

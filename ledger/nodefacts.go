@@ -52,7 +52,7 @@ func (f NodeChallenged) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	n.Challenger, n.Confirmed = f.Incarnation, false
+	n.Clash.Challenger, n.Clash.Confirmed = f.Incarnation, false
 	return nil
 }
 
@@ -92,7 +92,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 			}
 		}
 	}
-	n.Incarnation, n.Presence, n.Challenger = f.Incarnation, Here, ""
+	n.Incarnation, n.Presence, n.Clash.Challenger = f.Incarnation, Here, ""
 	if f.Epoch > n.Epoch && f.Follows == "" {
 		// This planner has lost its state, or never had it: what it says must
 		// count as newer than what the node follows.
@@ -117,7 +117,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	n.Seq, n.Acked, n.Heard, n.Confirmed = s.Seq, s.Epoch, l.uptime, true
+	n.Seq, n.Acked, n.Heard, n.Clash.Confirmed = s.Seq, s.Epoch, l.uptime, true
 	meet(l, n, s, f.Follows)
 	if n.Offered != s.Offered {
 		for _, t := range l.allocations[n.Node] {
@@ -565,6 +565,7 @@ func (f NodeDrained) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
+	n.sleeps(l.now, false)
 	n.Draining = f.Draining
 	l.relist()
 	l.growth++

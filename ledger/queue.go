@@ -20,6 +20,7 @@ func (v View) QueuePolicy() *api.QueuePolicy { return v.l.wishes.policy }
 const (
 	mostLearnt      = 1000
 	mostLearntBytes = 4096
+	mostNodesBytes  = 80 << 10 // Of NodesKey: all pairs of states there are.
 )
 
 // enqueue has a wait.

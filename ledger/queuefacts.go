@@ -89,12 +89,18 @@ type QueueLearnt struct {
 }
 
 func (f QueueLearnt) apply(l *Ledger) error {
-	if len(f.State) == 0 || len(f.State) > mostLearntBytes {
+	most := mostLearntBytes
+	if f.Key == NodesKey {
+		most = mostNodesBytes
+	}
+	if len(f.State) == 0 || len(f.State) > most {
 		return fmt.Errorf("%d bytes under %q", len(f.State), f.Key)
 	}
 	l.learnt[f.Key], l.taught[f.Key] = f.State, l.seq+1
 	if len(l.learnt) > mostLearnt {
-		keys := slices.DeleteFunc(slices.Collect(maps.Keys(l.learnt)), func(key string) bool { return key == DeadlinesKey })
+		keys := slices.DeleteFunc(slices.Collect(maps.Keys(l.learnt)), func(key string) bool {
+			return key == DeadlinesKey || key == NodesKey
+		})
 		oldest := slices.MinFunc(keys, func(a, b string) int {
 			return cmp.Or(cmp.Compare(l.taught[a], l.taught[b]), cmp.Compare(a, b))
 		})

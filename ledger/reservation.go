@@ -26,3 +26,7 @@ func (r *Reservation) Held() units.Cores {
 // DeadlinesKey is that of what is learnt of deadlines (QueueLearnt). No profile has it, and it is never dropped for
 // others.
 const DeadlinesKey = ""
+
+// NodesKey is that of what is learnt of executors that share nodes (QueueLearnt), by which nodes sleep. No profile has
+// it, it is never dropped for others, and it may take more bytes than what is learnt of one profile.
+const NodesKey = "\x00nodes"

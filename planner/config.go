@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -70,6 +71,10 @@ type Config struct {
 	// order edf, size time, admission open, late share.
 	Queue api.QueuePolicy
 
+	// Consolidate says what becomes of nodes that others have room for, one of placement.Consolidates: nothing, a line in
+	// the log, or they sleep.
+	Consolidate string
+
 	// NodeLost is how long a node may be silent before it counts as lost; 5 s, five
 	// statuses.
 	// NodeClash is how long another incarnation of a node's name has to wait
@@ -97,10 +102,8 @@ type Config struct {
 	// an application; 1.5 s.
 	FinalWait time.Duration
 
-	// Replacements times the pool is how many executors are replaced in
-	// ReplacementWindow before Pacer gives up; 3 and 10 min.
-	Replacements      int
-	ReplacementWindow time.Duration
+	// Replacing.Most times the pool is how many executors are replaced Within so long before Pacer gives up; 3 and 10 min.
+	Replacing Replacing
 
 	// History is how many ended applications are kept; 200. DetailHistory is how
 	// many of them keep all their samples; 20. HistoryBytes is how many bytes all of them take
@@ -135,6 +138,12 @@ type Config struct {
 	Sharing *sharing.Params
 }
 
+// Replacing bounds how many executors of an application are replaced, in so long.
+type Replacing struct {
+	Most   int
+	Within time.Duration
+}
+
 // Default returns what daemons use: [1] with the corrections of docs/decisions.
 func Default() Config {
 	equations := dag.Default()
@@ -150,26 +159,26 @@ func Default() Config {
 		Placement: placement.LeastCommitted,
 		Queue: api.QueuePolicy{Rule: assign.Backfill, Order: assign.EDF, Size: assign.ByTime,
 			Admission: assign.Open, Late: assign.Share},
-		NodeLost:          5 * time.Second,
-		NodeClash:         2 * time.Second,
-		DriverSilent:      8 * time.Second,
-		DriverLost:        60 * time.Second,
-		DriverAway:        time.Hour,
-		RevokeGrace:       time.Minute,
-		ExitSilent:        5 * time.Second,
-		ExitWait:          10 * time.Minute,
-		FinalWait:         1500 * time.Millisecond,
-		Replacements:      3,
-		ReplacementWindow: 10 * time.Minute,
-		History:           200,
-		DetailHistory:     20,
-		HistoryBytes:      64 * units.MiB,
-		Profiles:          2000,
-		ProfileBytes:      64 * units.MiB,
-		ProfileAge:        400 * 24 * time.Hour,
-		Samples:           2000,
-		AllSamples:        1_000_000,
-		Stages:            2000,
+		Consolidate:   placement.ConsolidateOff,
+		NodeLost:      5 * time.Second,
+		NodeClash:     2 * time.Second,
+		DriverSilent:  8 * time.Second,
+		DriverLost:    60 * time.Second,
+		DriverAway:    time.Hour,
+		RevokeGrace:   time.Minute,
+		ExitSilent:    5 * time.Second,
+		ExitWait:      10 * time.Minute,
+		FinalWait:     1500 * time.Millisecond,
+		Replacing:     Replacing{Most: 3, Within: 10 * time.Minute},
+		History:       200,
+		DetailHistory: 20,
+		HistoryBytes:  64 * units.MiB,
+		Profiles:      2000,
+		ProfileBytes:  64 * units.MiB,
+		ProfileAge:    400 * 24 * time.Hour,
+		Samples:       2000,
+		AllSamples:    1_000_000,
+		Stages:        2000,
 	}
 }
 
@@ -189,11 +198,13 @@ func (c Config) Validate() error {
 	check(c.DriverSilent > 0 && c.DriverLost >= c.DriverSilent && c.DriverAway >= c.DriverLost,
 		"driver silent: %v, driver lost: %v, driver away: %v, want more than 0 and none less than the one before",
 		c.DriverSilent, c.DriverLost, c.DriverAway)
+	check(slices.Contains(placement.Consolidates(), c.Consolidate), "consolidate %q, want one of %v", c.Consolidate,
+		placement.Consolidates())
 	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.RevokeGrace >= 0 && c.ProfileAge >= 0, "the time after a user's revocation or of a profile is negative")
-	check(c.Replacements >= 0 && c.ReplacementWindow > 0, "replacements: %d in %v, want none negative", c.Replacements,
-		c.ReplacementWindow)
+	check(c.Replacing.Most >= 0 && c.Replacing.Within > 0, "replacements: %d in %v, want none negative", c.Replacing.Most,
+		c.Replacing.Within)
 	check(c.DetailHistory >= 0 && c.HistoryBytes >= 0, "history is negative")
 	check(c.ProfileBytes > 0, "profile bytes: %d, want more than 0", c.ProfileBytes)
 	check(c.Samples >= 2, "samples: %d, want at least 2", c.Samples)

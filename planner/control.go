@@ -19,6 +19,8 @@ type requests struct {
 	levers *levers
 	nodes  *nodes
 	apps   *apps
+	// sleeper is who nodes sleep by.
+	sleeper *sleeper
 }
 
 // verbs is where a control verb is entered that is no question.
@@ -34,6 +36,7 @@ func (d *requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRep
 		api.VerbDrain:      d.nodes.drain,
 		api.VerbUndrain:    d.nodes.undrain,
 		api.VerbDivide:     d.nodes.divide,
+		api.VerbEmpty:      d.sleeper.consolidate,
 		api.VerbPolicySet:  d.apps.starter.setPolicy,
 		api.VerbExit:       d.apps.exit,
 		api.VerbPing:       d.ping,

@@ -57,7 +57,7 @@
 // something does, its application has all cores until it speaks. What runs on a node that is
 // away counts as moving for DriverAway. A node that is silent for NodeLost gets no new executors; those that
 // its driver has not seen are given up once that has nothing left to tell. An executor that exits is replaced when its
-// driver speaks next, at most Replacements times the pool in ReplacementWindow, those not counted that nobody
+// driver speaks next, at most Replacing.Most times the pool Within so long, those not counted that nobody
 // has started. One that its node still starts is not gone by its driver's word: while two planners
 // serve, that may mean another one's of the same id. One that was asked to leave is stopped once its
 // node, which is here, has told of no task of it for a minute. Silence is counted in

@@ -18,6 +18,7 @@ type Engine struct {
 	levers   levers
 	nodes    nodes
 	starter  starter
+	sleeper  sleeper
 	attached attached
 	course   course
 	apps     apps
@@ -58,12 +59,13 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e := &Engine{core: newCore(cfg, l)}
 	e.nodes = nodes{core: &e.core, levers: &e.levers}
 	e.levers = levers{core: &e.core, nodes: &e.nodes}
-	e.starter = starter{core: &e.core, levers: &e.levers}
+	e.sleeper = sleeper{core: &e.core, levers: &e.levers}
+	e.starter = starter{core: &e.core, levers: &e.levers, sleeper: &e.sleeper}
 	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter}
 	e.course = course{core: &e.core, levers: &e.levers}
 	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, attached: &e.attached,
 		course: &e.course}
-	e.requests = requests{core: &e.core, levers: &e.levers, nodes: &e.nodes, apps: &e.apps}
+	e.requests = requests{core: &e.core, levers: &e.levers, nodes: &e.nodes, apps: &e.apps, sleeper: &e.sleeper}
 	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}
 	return e, nil
 }
@@ -160,6 +162,7 @@ func (e *Engine) tick(deaf bool) {
 	}
 	e.starter.tick()
 	e.attached.tick()
+	e.sleeper.tick()
 	e.levers.ask(e.deciders...)
 	e.starter.reserve("") // Of what nodes give once executors that leave have been asked to.
 }

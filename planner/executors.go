@@ -61,13 +61,13 @@ func (f *nodes) replace(a *ledger.App) {
 
 // replaceOnce looks once at each executor of a that is to be replaced.
 func (f *nodes) replaceOnce(a *ledger.App) {
-	since := f.now.Add(-f.cfg.ReplacementWindow)
+	since := f.now.Add(-f.cfg.Replacing.Within)
 	for _, name := range slices.Clone(a.Tenant.Pending) {
 		n := f.places.Replacement(f.view, a, name)
 		if n == nil {
 			continue
 		}
-		if lost := f.replacements(a, since); lost >= f.cfg.Replacements*a.Tenant.Pool {
+		if lost := f.replacements(a, since); lost >= f.cfg.Replacing.Most*a.Tenant.Pool {
 			f.giveUp(a, lost+1)
 			return
 		}
@@ -89,10 +89,10 @@ func (f *nodes) replacements(a *ledger.App, since units.Instant) int {
 // giveUp replaces no executor of a any more: one that cannot live is then Spark's to deal
 // with.
 func (f *nodes) giveUp(a *ledger.App, lost int) {
-	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.ReplacementWindow})
+	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.Replacing.Within})
 	f.say(a.ID, fmt.Sprintf(
 		"%d executors were lost within %v, the last one by %s: no more are started", lost,
-		f.cfg.ReplacementWindow.Round(time.Second), a.LastExit()))
+		f.cfg.Replacing.Within.Round(time.Second), a.LastExit()))
 }
 
 // resize counts again what a's nodes offer.

@@ -234,7 +234,7 @@ func (m *machine) Status(t *rapid.T) {
 }
 
 func (m *machine) Drain(t *rapid.T) {
-	verb := rapid.SampledFrom([]api.Verb{api.VerbDrain, api.VerbUndrain}).Draw(t, "verb")
+	verb := rapid.SampledFrom([]api.Verb{api.VerbDrain, api.VerbUndrain, api.VerbEmpty}).Draw(t, "verb")
 	m.control(verb, api.ControlRequest{Node: rapid.SampledFrom(m.nodes).Draw(t, "node")})
 }
 
@@ -496,7 +496,7 @@ func (m *machine) check(t *rapid.T) {
 	lost := m.lost()
 	for _, a := range m.apps {
 		s := listed[a.id]
-		if most := m.cfg.MaxNodes; most > 0 && a.r.Launch.Attach == nil && len(m.places(a.id)) > most && len(m.heard("node draining")) == 0 {
+		if most := m.cfg.MaxNodes; most > 0 && a.r.Launch.Attach == nil && len(m.places(a.id)) > most && len(m.heard("node draining"))+len(m.heard("node asleep")) == 0 {
 			// A node that drained and is back keeps who had not left.
 			t.Fatalf("%s is on %v, more than %d nodes", a.id, m.places(a.id), most)
 		}
@@ -552,6 +552,7 @@ func TestAnythingMayHappen(t *testing.T) {
 		cfg.Queue.Rule = rapid.SampledFrom(assign.Rules()).Draw(t, "rule")
 		cfg.Queue.Admission = rapid.SampledFrom(assign.Admissions()).Draw(t, "admission")
 		cfg.Queue.Late = rapid.SampledFrom(assign.Lates()).Draw(t, "late")
+		cfg.Consolidate = rapid.SampledFrom(placement.Consolidates()).Draw(t, "consolidate")
 		cfg.Queue.Order = rapid.SampledFrom(assign.Orders()).Draw(t, "order")
 		w := newWorldOf(t, cfg, "a", "b", "c")
 		w.hosts["d"] = []string{"host-d"}

@@ -57,10 +57,10 @@ func (f *nodes) claim(s *api.NodeStatus) error {
 		f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
 		return nil
 	}
-	if n.Challenger != s.Incarnation {
+	if n.Clash.Challenger != s.Incarnation {
 		f.record(ledger.NodeChallenged{Node: s.Node, Incarnation: s.Incarnation})
 	}
-	if n.Confirmed {
+	if n.Clash.Confirmed {
 		f.record(ledger.NodeClash{Node: s.Node, Incarnation: s.Incarnation})
 		return api.Errorf(api.KindConflict, "another node controller uses the name %s: give each its own", s.Node)
 	}
@@ -215,7 +215,7 @@ func (f *nodes) drain(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	if !n.Draining {
+	if !n.Draining || n.Sleep.Asleep {
 		f.record(ledger.NodeDrained{Node: n.Node, Draining: true})
 	}
 	f.levers.ask(placement.Vacate)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/consolidation"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/report"
@@ -35,6 +36,7 @@ var questions = map[api.Verb]question{
 	api.VerbApp:      inquiry.showApp,
 	api.VerbWhy:      inquiry.why,
 	api.VerbNodes:    inquiry.listNodes,
+	api.VerbSpare:    inquiry.spare,
 	api.VerbPolicy:   inquiry.showPolicy,
 	api.VerbProfiles: inquiry.listProfiles,
 	api.VerbProfile:  inquiry.showProfile,
@@ -186,6 +188,13 @@ func (i inquiry) report(q api.ControlRequest) (r api.ControlReply, err error) {
 // promised says what applications are promised of the cores from now on: who had them the engine does not know.
 func (i inquiry) promised(api.ControlRequest) (r api.ControlReply, err error) {
 	r.Cores = &api.CoresHistory{V: api.Version, Promised: report.Promised(i.estimates.Outlook(i.view))}
+	return r, nil
+}
+
+// spare says which node may sleep, or who is in the way.
+func (i inquiry) spare(api.ControlRequest) (r api.ControlReply, err error) {
+	t, _ := consolidation.Decode(i.view.Learnt(ledger.NodesKey)) // What cannot be read the next round tells.
+	r.Message = placement.Empty(i.estimates.Outlook(i.view), t).String()
 	return r, nil
 }
 

@@ -14,7 +14,8 @@ import (
 // starter is the part of an engine that sees to who starts and who waits.
 type starter struct {
 	*core
-	levers *levers
+	levers  *levers
+	sleeper *sleeper
 	// seen is what had come or been freed when the policy was asked last, asked when that was.
 	seen  uint64
 	asked units.Instant
@@ -30,8 +31,12 @@ type starter struct {
 // down.
 func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterRequest) (*ledger.App, error) {
 	comes := d.App()
-	choices := h.line.Decide(h.outlook, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
-	i := slices.IndexFunc(choices, func(c queue.Choice) bool { return c.App == comes })
+	var choices []queue.Choice
+	i := -1
+	for again := true; again; again = i >= 0 && h.sleeper.wanted(choices[i]) {
+		choices = h.line.Decide(h.outlook, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
+		i = slices.IndexFunc(choices, func(c queue.Choice) bool { return c.App == comes })
+	}
 	if i < 0 {
 		return nil, api.Errorf(api.KindInternal, "nothing was decided on %s", d.ID)
 	}

@@ -97,6 +97,10 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	}
 	r.concludeRuns(admission.ProfileOf(r.view, q))
 	d, err := admission.Decide(r.outlook, r.places, q)
+	// What no node that is awake could hold one that sleeps may. A Spark that is not supported wakes nobody.
+	for err != nil && d.Tenant.Submission != "" && r.starter.sleeper.wake(q.Name+" comes") {
+		d, err = admission.Decide(r.outlook, r.places, q)
+	}
 	capped(by, &d)
 	var a *ledger.App
 	switch {

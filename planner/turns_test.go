@@ -241,7 +241,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 	w.tell(id, r.Submission, up("2"), boundTo(24, 1, "2"))
 	w.ends(id, 1, "2", 24+136.0/4)
 
-	w = forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool, c.Replacements = estimate.BranchesTogether, 2, 0 }, "a")
+	w = forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool, c.Replacing.Most = estimate.BranchesTogether, 2, 0 }, "a")
 	id = w.mustRegister(r).AppID
 	w.to(0)
 	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), waiting(0, 3, "three"))

@@ -361,11 +361,11 @@ func (c *check) aborted(d *Driver, why string) {
 	cfg := &c.w.cfg.Planner
 	killed := 0
 	for _, at := range d.killed {
-		if c.w.clock.Now().Sub(at) <= cfg.ReplacementWindow {
+		if c.w.clock.Now().Sub(at) <= cfg.Replacing.Within {
 			killed++
 		}
 	}
-	if !d.unwanted && (d.spark.Alive() || killed < cfg.Replacements) {
+	if !d.unwanted && (d.spark.Alive() || killed < cfg.Replacing.Most) {
 		c.w.fail("application %s is ended with %d executors killed: %s", d.reply.AppID, killed, why)
 	}
 }

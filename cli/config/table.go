@@ -49,6 +49,9 @@ var plannerSettings = []setting{
 		return &c.Planner.Engine.Queue.Admission
 	}, live, oneOf(assign.Admissions()...)},
 	{"planner.late", func(c *Config) any { return &c.Planner.Engine.Queue.Late }, live, oneOf(assign.Lates()...)},
+	{"planner.consolidate", func(c *Config) any {
+		return &c.Planner.Engine.Consolidate
+	}, live, oneOf(placement.Consolidates()...)},
 	{"planner.history", func(c *Config) any { return &c.Planner.Engine.History }, restart, atLeast(0, "applications")},
 	{"planner.profiles", func(c *Config) any { return &c.Planner.Engine.Profiles }, restart, atLeast(1, "profiles")},
 }

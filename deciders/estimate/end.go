@@ -49,6 +49,31 @@ func (o *Outlook) resume(a *ledger.App, full bool) (end units.Seconds, stages []
 	return c.Graph.Resume(q, a.Promise.Deadline, o.supply(a), standing(o.View.Now(), a, c, full))
 }
 
+// Without predicts the end of a, which runs and has a profile, if it had no executors on that node: with all cores of
+// its other nodes that nobody has been promised.
+func Without(a *ledger.App, o *Outlook, node string) units.Seconds {
+	n := o.View.Node(node)
+	rest := slices.DeleteFunc(slices.Clone(a.Seats()), func(name string) bool { return name == node })
+	here := 0
+	for _, x := range a.Alive() {
+		if x.Node == node && !x.Leaving {
+			here++
+		}
+	}
+	s := dag.Supply{Cores: a.Tenant.Cores - n.Offered, Slots: a.Tenant.Slots - n.StageSlots(a.Tenant.Launch, here),
+		Taken: taken(o.Promised(a, rest))}
+	if a.Tenant.Cap > 0 {
+		s.Cores = min(s.Cores, a.Tenant.Cap*units.Cores(len(rest)))
+	}
+	if len(rest) == 0 || s.Cores <= 0 || s.Slots <= 0 {
+		return forever
+	}
+	q, c := o.Of(a), o.Course(a)
+	q.Open, q.Executors = true, 0
+	end, _ := c.Graph.Resume(q, a.Promise.Deadline, s, standing(o.View.Now(), a, c, true))
+	return end
+}
+
 // Soonest is the earliest end of an application in the shape that it has, with all
 // cores for every stage.
 func (o *Outlook) Soonest(a *ledger.App) units.Seconds {

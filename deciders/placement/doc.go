@@ -4,6 +4,7 @@
 //	Replacement  for one that has lost an executor
 //	Growth       for one that may use nodes that have come since, or more of what it has
 //	Vacate       for all that can leave the nodes that drain
+//	Empty        which node others have room for, so that it may sleep
 //
 // # Orders
 //

@@ -153,6 +153,7 @@ const (
 	nodeForeign  = "another's" // Executors of another planner run there.
 	nodeDraining = "draining"  // Executors still run there.
 	nodeDrained  = "drained"
+	nodeAsleep   = "asleep" // It drains, or has, until it is wanted.
 )
 
 // Node is n's row of `pacer nodes`.
@@ -165,6 +166,8 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 		state = nodeLeft
 	case n.Allegiance.Foreign:
 		state = nodeForeign
+	case n.Sleep.Asleep:
+		state = nodeAsleep
 	case n.Draining && n.Executors > 0:
 		state = nodeDraining
 	case n.Draining:

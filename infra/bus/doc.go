@@ -14,8 +14,9 @@
 //	pacer.v1.control.LOGIN.plan    request  cli -> planner      api.PlanRequest / PlanReply
 //
 // VERB is one of apps, app, why, release, deadline, cap, kill, step, profiles, profile, profile-put,
-// profile-rm, nodes, node-drain, node-undrain, node-divide, policy, policy-set, report, cores, exit, backup, ping,
-// logs, auth-issue, auth-list, auth-revoke, web. APP, NODE and LOGIN are single tokens.
+// profile-rm, nodes, node-drain, node-undrain, node-divide, node-consolidate, node-spare, policy,
+// policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web.
+// APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
 //

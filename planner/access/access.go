@@ -19,6 +19,7 @@ var needs = map[api.Verb]need{
 	api.VerbProfiles: {role: api.RoleView},
 	api.VerbProfile:  {role: api.RoleView},
 	api.VerbNodes:    {role: api.RoleView},
+	api.VerbSpare:    {role: api.RoleView},
 	api.VerbPolicy:   {role: api.RoleView},
 	api.VerbReport:   {role: api.RoleView}, // Of their own runs.
 	api.VerbWeb:      {role: api.RoleView},

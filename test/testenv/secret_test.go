@@ -67,7 +67,7 @@ func hides(t *testing.T, dir, secret string) {
 // again.
 func TestSecretsSurviveRestartsInNoStore(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
-		e.Planner = func(c *daemon.PlannerConfig) { c.Engine.Replacements = 9 }
+		e.Planner = func(c *daemon.PlannerConfig) { c.Engine.Replacing.Most = 9 }
 		e.Node = func(c *daemon.NodeConfig) { c.History, c.Release = filepath.Join(e.Dir(), "history.jsonl"), "1.2.3" }
 		n := one(e)
 		d := submit(e, testenv.Chain("chain", 4, 40))

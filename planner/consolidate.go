@@ -1,0 +1,157 @@
+package planner
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/consolidation"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/units"
+)
+
+const (
+	// emptyEvery is a round: the planner learns of executors that share nodes, and looks for a node that may sleep.
+	emptyEvery = 2 * time.Minute
+	// wakeEvery is how often it looks for who wants one that sleeps: one that wakes has that long to help before the next.
+	wakeEvery = 10 * time.Second
+)
+
+// sleeper is the part of an engine that has nodes sleep and wake.
+type sleeper struct {
+	*core
+	levers *levers
+	// asked and looked are when the last round was, and when it was last looked who wants a node that sleeps.
+	asked, looked units.Instant
+	// over is for how many rounds on end nodes have been overloaded.
+	over map[string]int
+	// said is what was last said of a node that may sleep.
+	said string
+}
+
+// tick wakes nodes that are wanted. Each round it learns and looks for a node that may sleep; rounds begin with what is
+// heard in the first.
+func (z *sleeper) tick() {
+	sleeps, mode := z.asleep() != "", z.cfg.Consolidate
+	if sleeps && z.now >= z.looked.Add(wakeEvery) {
+		z.looked = z.now
+		if why := z.want(); why != "" {
+			z.wake(why)
+		}
+	}
+	if z.asked == 0 {
+		z.asked = z.now
+	}
+	if mode == placement.ConsolidateOff && !sleeps || z.now < z.asked.Add(emptyEvery) {
+		return
+	}
+	z.asked = z.now
+	t := z.tables()
+	placement.Learn(z.view, t, z.draw())
+	if state := t.Encode(); !bytes.Equal(state, z.view.Learnt(ledger.NodesKey)) {
+		z.record(ledger.QueueLearnt{Key: ledger.NodesKey, State: state})
+	}
+	if z.overloaded() || mode == placement.ConsolidateOff {
+		return
+	}
+	advice := placement.Empty(z.outlook, t)
+	switch {
+	case !advice.Sleeps:
+		advice.Node = ""
+	case mode == placement.ConsolidateApply:
+		z.levers.apply(ledger.NodeSlept{Node: advice.Node, Asleep: true, Why: advice.Why})
+	case z.said != advice.Node:
+		z.record(ledger.NodeSpare{Node: advice.Node, Why: advice.Why})
+	}
+	z.said = advice.Node
+}
+
+// tables are what was learnt. Of another layout they are learnt anew, which is said once: this one is kept then.
+func (z *sleeper) tables() *consolidation.Tables {
+	t, err := consolidation.Decode(z.view.Learnt(ledger.NodesKey))
+	if err != nil {
+		z.record(ledger.NodesForgotten{Why: err.Error()})
+		z.record(ledger.QueueLearnt{Key: ledger.NodesKey, State: t.Encode()})
+	}
+	return t
+}
+
+// overloaded wakes a node where another one has been overloaded for as many rounds as refuse a machine of GLAP's, and
+// reports whether it has.
+func (z *sleeper) overloaded() (woken bool) {
+	over := make(map[string]int)
+	for _, n := range z.view.Live() {
+		if !placement.Overloaded(z.view, n) {
+			continue
+		}
+		over[n.Node] = z.over[n.Node] + 1
+		if over[n.Node] >= consolidation.Refusals && !woken && z.wake(fmt.Sprintf("node %s is overloaded", n.Node)) {
+			woken, over[n.Node] = true, 0
+		}
+	}
+	z.over = over
+	return woken
+}
+
+// want says who wants a node that sleeps, of those that are here already; "" for nobody.
+func (z *sleeper) want() string {
+	if waiting := z.view.Waiting(); len(waiting) > 0 {
+		return fmt.Sprintf("%s waits", waiting[0].ID)
+	}
+	for a := range z.view.Running() {
+		switch p := &a.Promise; {
+		case len(a.Tenant.Pending) > 0 && len(a.Alive()) == 0:
+			return fmt.Sprintf("%s has lost all its executors", a.ID)
+		case p.Mode == ledger.Paced && a.Profile != nil && p.Deadline > a.At(z.now) && z.outlook.End(a, true) > p.Deadline:
+			return fmt.Sprintf("%s would be late", a.ID)
+		}
+	}
+	return ""
+}
+
+// wanted wakes a node for an application that comes and would wait or be late, and reports whether it has.
+func (z *sleeper) wanted(c queue.Choice) bool {
+	return (c.What != queue.Start || c.Judgement.Verdict == api.VerdictInfeasible) &&
+		z.wake(fmt.Sprintf("%s comes", c.App.ID))
+}
+
+// asleep is the first node that sleeps and could be woken, "" for none.
+func (z *sleeper) asleep() string {
+	for _, n := range z.view.Draining() {
+		if n.Sleep.Asleep && n.Here() {
+			return n.Node
+		}
+	}
+	return ""
+}
+
+// wake has a node that sleeps take executors again, and reports whether there was one.
+func (z *sleeper) wake(why string) bool {
+	node := z.asleep()
+	return node != "" && z.levers.apply(ledger.NodeSlept{Node: node, Why: why})
+}
+
+// draw draws by the time (MMIX's generator, Knuth 1997): the same events give the same tables.
+func (z *sleeper) draw() func(n int) int {
+	state := uint64(z.now)
+	return func(n int) int {
+		state = 6364136223846793005*state + 1442695040888963407
+		return int(state >> 33 % uint64(n))
+	}
+}
+
+// consolidate has the least used node sleep, or says who is in the way.
+func (z *sleeper) consolidate(api.ControlRequest) (api.ControlReply, error) {
+	advice := placement.Empty(z.outlook, z.tables())
+	if !advice.Sleeps {
+		return api.ControlReply{Message: advice.String()}, nil
+	}
+	if !z.levers.apply(ledger.NodeSlept{Node: advice.Node, Asleep: true, Why: advice.Why}) {
+		return api.ControlReply{}, api.Errorf(api.KindTransient, "node %s could not be put to sleep", advice.Node)
+	}
+	z.levers.ask(placement.Vacate)
+	return api.ControlReply{Message: fmt.Sprintf("node %s drains and sleeps: %s", advice.Node, advice.Why)}, nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // meanwhile. On cgroup v1 it lies in the tree of cpuacct only and has no part in who
 // gets a CPU.
 type account struct {
-	join   string // The file into which members write their ids.
+	joins  string // The file into which members write their ids.
 	groups []*cgroup.Group
 }
 
@@ -42,12 +43,22 @@ func newAccount(t testing.TB) *account {
 	})
 	files := g.JoinFiles()
 	join := max(0, slices.IndexFunc(files, func(f string) bool { return strings.Contains(f, "cpuacct") }))
-	return &account{join: files[join], groups: []*cgroup.Group{g}}
+	return &account{joins: files[join], groups: []*cgroup.Group{g}}
 }
 
 // behind is the command behind which members are started.
 func (a *account) behind() []string {
-	return []string{"/bin/sh", "-c", `echo $$ >"$0" && exec "$@"`, a.join}
+	return []string{"/bin/sh", "-c", `echo $$ >"$0" && exec "$@"`, a.joins}
+}
+
+// join has processes be members, and what they start from now on.
+func (a *account) join(t testing.TB, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		if err := os.WriteFile(a.joins, []byte(strconv.Itoa(pid)), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // node counts the executors of the node as well, which has to be up.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
 )
@@ -37,7 +38,7 @@ func attachRows(o trialOptions) []row {
 		measure := func(t testing.TB, add adder) { attached(t, add, name, o) }
 		out = append(out, row{name: "attach-" + name, minutes: 2 + 2.2*float64(o.runs), spark: true, measure: measure})
 	}
-	return append(out, row{name: "attach-faults", minutes: 8, spark: true, measure: attachFaults},
+	return append(out, row{name: "attach-faults", minutes: 11, spark: true, measure: attachFaults},
 		row{name: "attach-layouts", minutes: 0.5, measure: attachLayouts})
 }
 
@@ -49,7 +50,8 @@ type attachTrial struct {
 	y       *realenv.YARN
 	s       *realenv.System
 	node    *realenv.Process
-	work    func() float64 // The machine's CPU time so far.
+	// account has the CPU time of the applications' processes: drivers, and what NodeManagers start.
+	account *account
 	counted attachCounts
 }
 
@@ -58,20 +60,24 @@ type attachCounts struct {
 	executors, found         int
 	foreign, removed, differ int
 	finding                  []float64 // Seconds, one for each that was found.
+	quotas                   []float64 // Milliseconds, one for each executor of a stage (quotasOf).
 }
 
 // attached measures one application: rounds of a run on plain YARN and one under a deadline of the
 // median of the former and more, in an order that is drawn.
 func attached(t testing.TB, add adder, name string, o trialOptions) {
 	a := attachTrial{t: t, name: name, command: onYARN[name], y: realenv.NewYARN(t), s: realenv.New(t),
-		work: workOfMachine(t)}
+		account: newAccount(t)}
+	a.account.join(t, a.y.Daemons()...)
 	a.s.On(a.y)
 	a.s.StartPlanner()
 	a.node = a.s.StartNode("--attach")
+	a.account.node(t, a.s.Node)
 	want := ""
 	plain := func() (wall, work float64) {
 		before := a.work()
 		run := a.y.Stock(a.command...)
+		a.account.join(t, run.PID())
 		if code := run.Wait(runLimit); code != 0 {
 			t.Fatalf("%s on plain YARN: exit %d: %s", name, code, run.LastWords())
 		}
@@ -115,6 +121,7 @@ func attached(t testing.TB, add adder, name string, o trialOptions) {
 	add("attach.answers_differ."+name, benchline.One(float64(c.differ)), "runs")
 	add("attach.found_pct."+name, benchline.One(100*float64(c.found)/float64(c.executors)), "%")
 	add("attach.find_s.max."+name, benchline.Quantile(c.finding, 1), "s")
+	add("attach.quota_ms.p99."+name, benchline.Quantile(c.quotas, 0.99), "ms")
 	add("attach.foreign_tasks."+name, benchline.One(float64(c.foreign)), "tasks")
 	add("attach.ended_by_us."+name, benchline.One(float64(c.removed)), "executors")
 }
@@ -132,6 +139,7 @@ func (a *attachTrial) run(want string, flags ...string) outcome {
 	t.Helper()
 	before := a.work()
 	run := a.s.Submit(slices.Concat(flags, a.command)...)
+	a.account.join(t, run.PID())
 	if code := run.Wait(runLimit); code != 0 {
 		t.Fatalf("%s: exit %d: %s", a.name, code, run.LastWords())
 	}
@@ -145,23 +153,67 @@ func (a *attachTrial) run(want string, flags ...string) outcome {
 	log := a.s.Log(app.ID)
 	c.foreign += len(realenv.Foreign(log, app))
 	c.removed += len(log.Removed)
+	said := a.node.Output()
 	for _, x := range app.Executors {
 		c.executors++
-		if at, ok := foundAt(t, a.node.Output(), app.ID, x.ID); ok && x.Unpaced == "" {
+		if at, ok := toldAt(t, said, fmt.Sprintf("executor found %s/%s", app.ID, x.ID)); ok && x.Unpaced == "" {
 			c.found++
 			c.finding = append(c.finding, max(0, float64(at.UnixMilli()-log.AddedAt[x.ID])/1000))
 		}
 	}
-	t.Logf("%s, %d executors, notices %q", app.Pacing, len(app.Executors), app.Notices)
+	quotas := quotasOf(t, app, log, said)
+	c.quotas = append(c.quotas, quotas...)
+	t.Logf("%s, %d executors, notices %q, quotas after %.0f ms", app.Pacing, len(app.Executors), app.Notices, quotas)
 	return r
 }
 
-// foundAt is when a node controller says in its log that it has found an executor.
-func foundAt(t testing.TB, log string, app api.AppID, id api.ExecutorID) (at time.Time, ok bool) {
+// work is the CPU time of the applications' processes so far, in core-seconds, without that of YARN's own daemons.
+func (a *attachTrial) work() float64 {
+	own := 0.0
+	for _, pid := range a.y.Daemons() {
+		own += realenv.CPU(pid)
+	}
+	return a.account.used(a.t) - own
+}
+
+// quotasOf is how long after a stage of app was ready each executor that it had then was held back for it, in
+// milliseconds: from the moment of the driver's event, on the clock that its submission started, to the line that the
+// node controller logs in the turn in which it writes the quota, directly before it. Stages that were ready while
+// another one ran are left out, for they wait for executors, and so are executors that the node had not found by then.
+func quotasOf(t testing.TB, app api.AppDetail, log sparkrun.Log, said string) (ms []float64) {
 	t.Helper()
-	said := fmt.Sprintf("executor found %s/%s\"", app, id)
+	began, err := strconv.ParseInt(log.Properties["spark.pacer.submitted"], 10, 64)
+	if err != nil {
+		t.Fatalf("when the application was submitted: %v", err)
+	}
+	for _, s := range app.Stages {
+		if app.Pacing != "paced" || s.Stage < 0 || slices.ContainsFunc(app.Stages, func(o api.AppStage) bool {
+			return o.StageKey != s.StageKey && o.Start <= s.Start && s.Start < o.Start+o.Duration
+		}) {
+			continue
+		}
+		ready := time.UnixMilli(began).Add(s.Start.Duration())
+		for _, x := range s.Executors {
+			found, ok := toldAt(t, said, fmt.Sprintf("executor found %s/%s", app.ID, x))
+			if !ok || found.After(ready) {
+				continue
+			}
+			held, ok := toldAt(t, said, fmt.Sprintf("stage bound %s/%s stage %d.%d", app.ID, x, s.Stage, s.Attempt))
+			if !ok {
+				t.Logf("stage %d never held executor %s back", s.Stage, x)
+				continue
+			}
+			ms = append(ms, max(0, float64(held.Sub(ready).Microseconds())/1000))
+		}
+	}
+	return ms
+}
+
+// toldAt is when a node controller has said something in its log for the first time.
+func toldAt(t testing.TB, log, said string) (at time.Time, ok bool) {
+	t.Helper()
 	for line := range strings.Lines(log) {
-		if !strings.Contains(line, said) {
+		if !strings.Contains(line, `"`+said+`"`) {
 			continue
 		}
 		text, _, _ := strings.Cut(strings.TrimPrefix(line, "time="), " ")

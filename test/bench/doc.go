@@ -25,13 +25,17 @@
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
 //	attach.exit_error_pct.A, .late.A     an application on a YARN of this machine, due 1.4 times what it takes there
 //	                                     without Pacer: from its exit to its deadline, median, in per cent; runs late
-//	attach.core_seconds_ratio.A          the CPU time of the machine meanwhile over that without Pacer, pairs, median
+//	attach.core_seconds_ratio.A          the CPU time of its processes, those of YARN's containers too, over that without
+//	                                     Pacer, pairs, median
 //	attach.answers_differ.A, .found_pct.A, .foreign_tasks.A, .ended_by_us.A   of these runs under Pacer: other answers
 //	                                     than without; executors that the node has found; tasks that ran on an executor
 //	                                     which their stage never had; executors lost before the end
 //	attach.find_s.max.A                  from an executor's registration with its driver until its node has found it
-//	attach.left_changed                  of n faults, ends and kill -9 of node controllers and kill -9 of planners: those
-//	                                     after which an executor's group, quota, period or weight is not as YARN made it
+//	attach.quota_ms.p99.A                from the driver's "stage ready" to its executors being held back for it, where
+//	                                     no other stage runs
+//	attach.left_changed                  of n faults while a quota is in force, ends and kill -9 of node controllers,
+//	                                     planners and guards, and ends of the application: those after which group,
+//	                                     quota, period or weight of an executor or a NodeManager is not as it was found
 //	attach.layouts                       layouts of groups that are held and put back, on trees of files
 //	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
 //	                                     HTTP, page, disk and process table; n tables

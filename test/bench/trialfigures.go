@@ -242,6 +242,7 @@ func goals() []benchline.Goal {
 		between("attach.exit_error_pct.*", -2, 10), most("attach.core_seconds_ratio.*", 1.15), least("attach.layouts", 14),
 		most("attach.answers_differ.*", 0), least("attach.found_pct.*", 100), most("attach.find_s.max.*", 3),
 		most("attach.foreign_tasks.*", 0), most("attach.ended_by_us.*", 0), most("attach.left_changed", 0),
+		most("attach.quota_ms.p99.*", 50),
 		most("pace.changed.late_pct", 2), most("pace.changed.mean_abs_error_pct", 3), most("pace.same.worse_points", 0.1),
 		most("heal.runs", 2), between("short.error_pct*", 0, 4), most("short.late", 0),
 		exactly("slots.used", 2), most("straggler.idle_executors", 0), most("lock.visits_per_task", 5),

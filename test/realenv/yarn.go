@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,23 @@ func NewYARN(t testing.TB, groups ...string) *YARN {
 	return &YARN{ready(t, c, nil), dir, t}
 }
 
+// Daemons are the processes of its ResourceManager and its NodeManagers.
+func (y *YARN) Daemons() (pids []int) {
+	y.t.Helper()
+	for _, name := range []string{"rm", "nm1", "nm2"} {
+		text, err := os.ReadFile(filepath.Join(y.Dir, name+".pid"))
+		var pid int
+		if err == nil {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		if err != nil {
+			y.t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
 // moduleRoot is the nearest directory above that has a go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
@@ -58,7 +76,8 @@ func moduleRoot() (string, error) {
 // Env is what the environment of a spark-submit has that submits to it.
 func (y *YARN) Env() []string { return []string{"HADOOP_CONF_DIR=" + filepath.Join(y.Dir, "conf")} }
 
-// Flags are those of a submission to it: two executors of a core each, on this machine's Spark.
+// Flags are those of a submission to it: two executors of a core each, on this machine's Spark. Of a paced application
+// the planner asks for one or both.
 func (y *YARN) Flags() []string {
 	return []string{"--master", "yarn", "--num-executors", "2", "--executor-cores", "1",
 		"--conf", "spark.yarn.jars=local:" + filepath.Join(SparkHome(y.t), "jars", "*"),

@@ -231,8 +231,10 @@ type ExecutorStatus struct {
 	State ExecutorState `json:"state"`
 	// Waiting says that it is not started yet: the node has no memory for it.
 	Waiting bool `json:"waiting,omitempty"`
-	// Exit says how it ended: "exit status 1", "killed by signal 9", "start: ...".
-	Exit string `json:"exit,omitempty"`
+	// Exit says how it ended: "exit status 1", "killed by signal 9", "start: ...". Refused says that it has not: it is
+	// another application's executor, and Exit says whose.
+	Exit    string `json:"exit,omitempty"`
+	Refused bool   `json:"refused,omitempty"`
 	// ExitCode is its exit code, Unknown if nobody knows.
 	ExitCode int `json:"exit_code,omitempty"`
 	PID      int `json:"pid,omitempty"`

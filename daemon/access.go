@@ -77,13 +77,18 @@ func application(id api.AppID) api.Principal {
 // its last word until that is acknowledged.
 const lingers = 10 * time.Second
 
-// observe has the credential of an application end with it, and passes on to inner.
+// observe has the credential of an application end with it, notes who has named another's executor, and passes on to
+// inner.
 func (a *plannerAccess) observe(inner func(ledger.Change)) func(ledger.Change) {
 	return func(c ledger.Change) {
-		if ended, ok := c.Fact.(ledger.Archived); ok {
-			login := application(ended.App).Login()
+		switch f := c.Fact.(type) {
+		case ledger.Archived:
+			login := application(f.App).Login()
 			a.keyring.Remove(login)
 			time.AfterFunc(lingers, func() { a.disconnect(login) })
+		case ledger.ExecutorRefused:
+			a.audit.refused(bus.Refusal{Login: api.Principal{Kind: api.PrincipalUser, Name: f.User}.Login(), What: "executor",
+				Why: errors.New(c.Line().Text)})
 		}
 		inner(c)
 	}

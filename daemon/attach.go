@@ -38,8 +38,10 @@ type attachment struct {
 	mu     sync.Mutex
 	sought map[node.Key]executor.Spec
 	told   map[node.Key]string // What was said of one that is sought.
-	found  map[node.Key]*foundExecutor
-	order  []*foundExecutor // As List shows them.
+	// refused are those that are other applications', with the reason.
+	refused map[node.Key]string
+	found   map[node.Key]*foundExecutor
+	order   []*foundExecutor // As List shows them.
 }
 
 // foundExecutor is an executor that is held.
@@ -77,7 +79,8 @@ func (n *NodeDaemon) buildAttachment() error {
 		return err
 	}
 	n.attach = &attachment{runtime: r, groups: n.groups, log: n.log, metrics: n.metrics,
-		sought: map[node.Key]executor.Spec{}, told: map[node.Key]string{}, found: map[node.Key]*foundExecutor{}}
+		sought: map[node.Key]executor.Spec{}, told: map[node.Key]string{}, refused: map[node.Key]string{},
+		found: map[node.Key]*foundExecutor{}}
 	n.undo.add(n.attach.letGo)
 	handles, err := r.Recover()
 	if err != nil {
@@ -103,16 +106,22 @@ func (a *attachment) Start(ctx context.Context, key node.Key, launch api.Launch)
 	return nil
 }
 
-// find holds an executor if it is there, and reports whether it is.
+// find holds an executor if it is there, and reports whether it is sought no more.
 func (a *attachment) find(ctx context.Context, key node.Key, spec executor.Spec) bool {
 	h, err := a.runtime.Start(ctx, spec)
 	if err == nil {
 		a.hold(key, h)
 		return true
 	}
-	if api.KindOf(err) != api.KindNotFound {
-		a.mu.Lock()
-		defer a.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch api.KindOf(err) {
+	case api.KindNotFound:
+	case api.KindConflict:
+		delete(a.sought, key)
+		a.refused[key] = err.Error()
+		return true
+	default:
 		if a.told[key] != err.Error() {
 			a.told[key] = err.Error()
 			a.log.Warn("executor cannot be held", "app", string(key.App), "executor", string(key.ID), "error", err)
@@ -175,6 +184,7 @@ func (a *attachment) Stop(ctx context.Context, key node.Key) error {
 	a.mu.Lock()
 	delete(a.sought, key)
 	delete(a.told, key)
+	delete(a.refused, key)
 	x := a.found[key]
 	a.mu.Unlock()
 	if x == nil {
@@ -197,6 +207,9 @@ func (a *attachment) letGo() error { return a.runtime.Close() }
 func (a *attachment) List(into []node.Process) []node.Process {
 	a.mu.Lock()
 	order := a.order
+	for _, key := range slices.SortedFunc(maps.Keys(a.refused), node.Key.Compare) {
+		into = append(into, node.Process{Key: key, Exited: true, Exit: a.refused[key], ExitCode: api.Unknown, Refused: true})
+	}
 	a.mu.Unlock()
 	for _, x := range order {
 		p := node.Process{Key: x.key, PID: x.handle.PID, ExitCode: api.Unknown}

@@ -143,8 +143,14 @@ func TestRealAttach(t *testing.T) {
 	g := guarded{State: t.TempDir(), Parent: fmt.Sprintf("pacer-test-%d/node", os.Getpid()), Wait: 500 * time.Millisecond,
 		Planner: address, Owners: p.Owners}
 	process, guard := g.launch(t, 0)
-	app := attachApplication(t, conn)
+	app := attachApplication(t, conn, "u1", jvmDriver)
 	c.await(t, "a quota", `\d+97 99991 2048`)
+	other := attachApplication(t, conn, "u2", "spark://CoarseGrainedScheduler@127.0.0.1:9")
+	realenv.Await(t, "another's executor to be refused", func() bool {
+		audit, err := os.ReadFile(filepath.Join(p.State, "audit.log"))
+		return err == nil && regexp.MustCompile(`"verb":"executor","result":"`+string(other)+
+			` does not get executor 1 on \S+: it is another application's: its driver is at `).Match(audit)
+	})
 	second := g
 	second.State, second.Parent = t.TempDir(), g.Parent+"2"
 	if _, err := daemon.NewNode(second.config()); api.KindOf(err) != api.KindConflict {
@@ -179,12 +185,12 @@ func TestRealAttach(t *testing.T) {
 	c.await(t, "its end", "500000 250000 2048")
 }
 
-// attachApplication registers the application that has the container's executor, with a cap.
-func attachApplication(t *testing.T, conn *bus.Conn) api.AppID {
+// attachApplication registers an application that says that it has the container's executor, with a cap.
+func attachApplication(t *testing.T, conn *bus.Conn, submission, driver string) api.AppID {
 	t.Helper()
 	secret := bus.NewCredential("")
-	reply, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: secret.Hash(),
-		Launch: api.Launch{DriverURL: jvmDriver, Heap: units.GiB, SparkVersion: "4.3.0", Cores: 2,
+	reply, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", Key: secret.Hash(),
+		Launch: api.Launch{DriverURL: driver, Heap: units.GiB, SparkVersion: "4.3.0", Cores: 2,
 			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1700000000000_0001"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +203,7 @@ func attachApplication(t *testing.T, conn *bus.Conn) api.AppID {
 	t.Cleanup(as.Close)
 	up := api.Event{Seq: 1, At: 1, Type: api.EventExecutorUp,
 		Executor: &api.ExecutorEvent{ID: "1", Host: "127.0.0.1", Cores: 2, Memory: units.GiB, Container: "container_1700000000000_0001_01_000002"}}
-	batch := api.Events{V: api.Version, AppID: reply.AppID, Submission: "u1", Planner: reply.Planner}
+	batch := api.Events{V: api.Version, AppID: reply.AppID, Submission: submission, Planner: reply.Planner}
 	first := batch
 	first.Events = []api.Event{up}
 	if _, err := as.SendEvents(t.Context(), first); err != nil {

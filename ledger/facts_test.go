@@ -114,7 +114,7 @@ func examples() []ledger.Fact {
 		ledger.NodeShrunk{Node: "a", Hit: []api.AppID{app}},
 		ledger.TurnedDown{App: "app-5", Err: errors.New("no"), Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
 		ledger.DecisionRefused{}, ledger.MessageRefused{}, ledger.NodeClash{}, ledger.NodeForeign{}, ledger.RunNotRecorded{},
-		ledger.PublishFailed{}, ledger.StoreFailed{}, ledger.StoreWorks{}, ledger.RecordLost{},
+		ledger.ExecutorRefused{}, ledger.PublishFailed{}, ledger.StoreFailed{}, ledger.StoreWorks{}, ledger.RecordLost{},
 	}
 }
 

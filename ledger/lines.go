@@ -250,6 +250,11 @@ func (f ExecutorAttached) line() Line {
 		f.ID, f.Cores, where)
 }
 
+func (f ExecutorRefused) line() Line {
+	return trouble("executor refused", ofExecutor(f.App, f.ID, f.Node), "%s does not get executor %s on %s: %s", f.App,
+		f.ID, f.Node, f.Why)
+}
+
 func (f ExecutorsWanted) line() Line {
 	if f.Says == "" {
 		return quiet("executors wanted")

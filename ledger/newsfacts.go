@@ -36,6 +36,14 @@ type RunNotRecorded struct {
 	Err error
 }
 
+// ExecutorRefused: an application has named an executor on a node that is another application's, and does not get it.
+// User is who has registered it.
+type ExecutorRefused struct {
+	App             api.AppID
+	ID              api.ExecutorID
+	Node, User, Why string
+}
+
 // PublishFailed: a Plan or a Directive could not be sent; it will be again.
 type PublishFailed struct {
 	To  string
@@ -59,6 +67,7 @@ func (NodeForeign) apply(*Ledger) error     { return nil }
 func (NodeSpare) apply(*Ledger) error       { return nil }
 func (NodesForgotten) apply(*Ledger) error  { return nil }
 func (RunNotRecorded) apply(*Ledger) error  { return nil }
+func (ExecutorRefused) apply(*Ledger) error { return nil }
 func (PublishFailed) apply(*Ledger) error   { return nil }
 func (StoreFailed) apply(*Ledger) error     { return nil }
 func (StoreWorks) apply(*Ledger) error      { return nil }

@@ -93,6 +93,8 @@ type life struct {
 	// attached says that another manager has started it: it was found, or is sought.
 	attached bool
 	found    Found
+	// refused says that it exited for being another application's.
+	refused bool
 }
 
 // seen is what Samples have shown of an executor.
@@ -267,7 +269,7 @@ func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time
 	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.seen.throttled)
 	s.Waiting = x.memory.waits && !x.life.started
 	if x.life.state == api.ExecutorExited {
-		s.Exit, s.ExitCode = x.life.exit, x.life.code
+		s.Exit, s.ExitCode, s.Refused = x.life.exit, x.life.code, x.life.refused
 	} else if quota := x.written(); x.quotaKnown && !quota.IsUnlimited() {
 		s.Quota = quota
 	}

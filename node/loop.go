@@ -241,7 +241,7 @@ func (l *Loop) readProcesses() {
 	l.sample.Executors = l.sample.Executors[:n]
 	for i, p := range l.processes {
 		s := &l.sample.Executors[i]
-		s.Key, s.PID, s.Exited, s.Exit, s.ExitCode = p.Key, p.PID, p.Exited, p.Exit, p.ExitCode
+		s.Key, s.PID, s.Exited, s.Exit, s.ExitCode, s.Refused = p.Key, p.PID, p.Exited, p.Exit, p.ExitCode, p.Refused
 		s.Measured = false
 	}
 }

@@ -16,6 +16,8 @@ type Process struct {
 	Exited   bool
 	Exit     string
 	ExitCode int
+	// Refused says that it is another application's executor, which it is not shown as: Exited, with the reason in Exit.
+	Refused bool
 }
 
 // Runtime starts and stops executors. Start and Stop are called from goroutines

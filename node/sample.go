@@ -30,7 +30,9 @@ type ExecutorSample struct {
 	Exited   bool
 	Exit     string
 	ExitCode int
-	PID      int
+	// Refused is as in Process.
+	Refused bool `json:",omitzero"`
+	PID     int
 	// Measured says that CPU, Throttled and Quota were read.
 	Measured bool
 	// CPU and Throttled are its group's, since the group was made.

@@ -121,7 +121,7 @@ func (r *roster) beside(id api.AppID) bool {
 // foldState takes in whether the process lives. It reports a change.
 func (r *roster) foldState(x *executor, s *ExecutorSample) (changed bool) {
 	x.life.here = true
-	x.life.pid = s.PID
+	x.life.pid, x.life.refused = s.PID, s.Refused
 	if !x.life.sampled {
 		x.life.sampled = true
 		changed = true

@@ -35,6 +35,22 @@ const lookEvery = 2 * time.Second
 // when a stage ends.
 const mostFree = 0.1
 
+// mayName refuses an application whose user names another's: its id at its cluster manager, and its driver, by which
+// nodes know its executors.
+func (t *attached) mayName(q api.RegisterRequest) error {
+	if q.Launch.Attach == nil {
+		return nil
+	}
+	for a := range t.view.Running() {
+		has := a.Tenant.Launch.Attach
+		if has != nil && has.Manager == q.Launch.Attach.Manager && has.App == q.Launch.Attach.App &&
+			a.Tenant.Launch.DriverURL == q.Launch.DriverURL && a.Tenant.Owner.User != q.User {
+			return api.Errorf(api.KindDenied, "%s of %s is another user's", has.App, has.Manager)
+		}
+	}
+	return nil
+}
+
 // enter takes an application in: it does not wait, for its cluster manager has a queue of its own.
 func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, error) {
 	if err := admission.Bounded(t.view, by, d.Tenant, 0, false); err != nil {
@@ -59,14 +75,21 @@ func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, 
 	return t.view.App(d.ID), nil
 }
 
-// tick asks from time to time how many executors applications are to have, and says what they have been given.
+// tick looks from time to time whose executors run free now, asks how many executors applications are to have, and says
+// what they have been given.
 func (t *attached) tick() {
 	if t.now < t.looked.Add(lookEvery) {
 		return
 	}
 	t.looked = t.now
 	for a := range t.view.Running() {
-		if a.Tenant.Launch.Attach != nil && a.Outcome.Killed == "" {
+		if a.Tenant.Launch.Attach == nil {
+			continue
+		}
+		if t.seek(a) {
+			t.follow(a)
+		}
+		if a.Outcome.Killed == "" {
 			t.levers.apply(fewest.Decide(t.outlook, a)...)
 			t.levers.apply(t.verdicts.Granted(t.outlook, a)...)
 		}
@@ -88,7 +111,11 @@ func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 
 // attach records where an executor of a is.
 func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) {
-	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.nodeOf(is.Host), Attached: is})
+	had := ""
+	if x := a.Executor(id); x != nil {
+		had = x.Node
+	}
+	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.nodeOf(is.Host, had), Attached: is})
 }
 
 // gone takes in that a's driver has lost an executor.
@@ -99,15 +126,16 @@ func (t *attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	}
 }
 
-// nodeOf is the node that attaches to executors on a host, "" where there is none.
-func (t *attached) nodeOf(host string) (name string) {
+// nodeOf is the node that attaches to an executor on a host, "" where there is none. Of a node that has not spoken
+// since the planner started it is known only that it had what it has.
+func (t *attached) nodeOf(host, had string) string {
 	for _, n := range t.view.Nodes() {
-		if n.Attaches() && n.Presence != ledger.Left && (name == "" || n.Here() && !t.view.Node(name).Here()) &&
+		if n.Attaches() && n.Here() && (n.Spoken() || n.Node == had) &&
 			slices.ContainsFunc(n.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
-			name = n.Node
+			return n.Node
 		}
 	}
-	return name
+	return ""
 }
 
 // heard takes in what a node has said that attaches: executors that ran free there are its own from now on.
@@ -117,16 +145,23 @@ func (t *attached) heard(node string) {
 		return
 	}
 	for a := range t.view.Running() {
-		if a.Tenant.Launch.Attach == nil {
-			continue
+		if a.Tenant.Launch.Attach != nil {
+			t.seek(a)
+			t.follow(a)
 		}
-		for _, x := range a.Alive() {
-			if x.Node == "" && t.nodeOf(x.Attached.Host) == node {
-				t.attach(a, x.ID, *x.Attached)
-			}
-		}
-		t.follow(a)
 	}
+}
+
+// seek has the node controllers that are here hold a's executors: one whose node is away runs free, until it is back or
+// another one has its host.
+func (t *attached) seek(a *ledger.App) (moved bool) {
+	for _, x := range a.Alive() {
+		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.nodeOf(x.Attached.Host, "") != x.Node {
+			t.attach(a, x.ID, *x.Attached)
+			moved = true
+		}
+	}
+	return moved
 }
 
 // follow has what is thought of a follow the executors that it has now.

@@ -223,3 +223,84 @@ func TestARestartKeepsAttachedExecutors(t *testing.T) {
 		t.Fatalf("plans: %s", diff)
 	}
 }
+
+// A node whose controller stops, or is silent for too long, holds nobody back: its executors run free until it is back.
+func TestExecutorsRunFreeWhenTheirNodeControllerStops(t *testing.T) {
+	for name, stop := range map[string]func(w *world){
+		"it says that it goes": func(w *world) {
+			s := w.status("b")
+			s.Leaving = true
+			w.step(planner.Status{Status: &s})
+		},
+		"it is silent": func(w *world) {
+			for range 10 {
+				w.pass(time.Second)
+				w.step(planner.Status{Status: new(w.status("a"))})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := attachedWorld(t)
+			r := attachedTo("chain", 100)
+			id := w.register(r).AppID
+			w.tell(id, r.Submission, upOn("1", "host-a"), upOn("2", "host-b"))
+			w.tell(id, r.Submission, ready(10, 0, "read", 1000, "1", "2"))
+			if a := w.app(id); a.Pacing != "paced" || len(w.targets(id)) != 2 {
+				t.Fatalf("%s, targets %v", a.Pacing, w.targets(id))
+			}
+			stop(w)
+			a := w.app(id)
+			if a.Pacing != "observed" || len(w.targets(id)) != 1 || len(w.onNodes(id)["b"]) != 0 ||
+				!strings.Contains(strings.Join(a.Notices, "\n"), "executor 2: no node controller attaches on host host-b") {
+				t.Fatalf("%s: %v, targets %v", a.Pacing, a.Notices, w.targets(id))
+			}
+			if x := a.Executors[1]; x.State != api.ExecutorRunning || x.Node != "" {
+				t.Fatalf("executor: %+v", x)
+			}
+			w.hello("b")
+			if a := w.app(id); a.Pacing != "paced" || len(w.targets(id)) != 2 || len(w.onNodes(id)["b"]) != 1 {
+				t.Fatalf("back again, %s: %v, targets %v", a.Pacing, a.Notices, w.targets(id))
+			}
+		})
+	}
+}
+
+func TestWhoNamesAnothersExecutorIsRefused(t *testing.T) {
+	w := attachedWorld(t)
+	r := attachedTo("chain", 100)
+	ann, eve := api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}, api.Principal{Kind: api.PrincipalUser, Name: "eve", Role: api.RoleSubmit}
+	register := func(by api.Principal, r api.RegisterRequest) api.RegisterReply {
+		return w.step(planner.Register{To: 1, By: by, Request: r}).(api.RegisterReply)
+	}
+	if reply := register(ann, r); reply.Error != nil {
+		t.Fatal(reply.Error)
+	}
+	same := r
+	same.Submission = "of eve"
+	if reply := register(eve, same); api.KindOf(reply.Error) != api.KindDenied {
+		t.Fatalf("her application, by its driver: %+v", reply)
+	}
+	// Who says that it has another driver gets no executor: the node has looked.
+	same.Launch.DriverURL = "spark://CoarseGrainedScheduler@127.0.0.1:2"
+	reply := register(eve, same)
+	if reply.Error != nil {
+		t.Fatal(reply.Error)
+	}
+	w.directives[reply.AppID] = reply.Directive
+	w.tell(reply.AppID, same.Submission, upOn("1", "host-a"))
+	s := w.status("a")
+	s.Executors = []api.ExecutorStatus{{App: reply.AppID, ID: "1", State: api.ExecutorExited, Refused: true, Exit: "it is another application's"}}
+	for range 2 {
+		w.step(planner.Status{Status: &s})
+		s.Seq++
+	}
+	if told := w.heard("executor refused"); len(told) != 1 || !strings.Contains(told[0].Text, "it is another application's") {
+		t.Fatalf("told %v", told)
+	}
+	if got := w.onNodes(reply.AppID); len(got) != 0 {
+		t.Fatalf("plans: %v", got)
+	}
+	if a := w.app(reply.AppID); len(a.Notices) == 0 || !strings.Contains(a.Notices[len(a.Notices)-1], "does not hold executor 1") {
+		t.Fatalf("notices: %v", a.Notices)
+	}
+}

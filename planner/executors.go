@@ -166,6 +166,10 @@ func (f *nodes) reported(n *ledger.Node, s *api.NodeStatus) {
 		case x == nil || x.Node != n.Node:
 		case told.State == api.ExecutorExited:
 			if !x.Gone {
+				if told.Refused {
+					f.say(a.ID, fmt.Sprintf("node %s does not hold executor %s: %s", n.Node, x.ID, told.Exit))
+					f.record(ledger.ExecutorRefused{App: a.ID, ID: x.ID, Node: n.Node, User: a.Tenant.Owner.User, Why: told.Exit})
+				}
 				f.gone(a, x, cmp.Or(told.Exit, "it exited"))
 			}
 		case x.Unstarted && a.Running():

@@ -367,6 +367,11 @@ func (m *machine) lost() map[string]bool {
 
 // Restart is kill -9: the new engine says what the old one said, but to nodes that are lost.
 func (m *machine) Restart(t *rapid.T) {
+	for _, n := range m.control(api.VerbNodes, api.ControlRequest{}).Nodes {
+		if m.hosts[n.Node] != nil {
+			m.hello(n.Node) // Its word, and no restart, has executors be held that run free while it is away.
+		}
+	}
 	old := m.e
 	lost := m.lost()
 	plans, directives := m.epochs()

@@ -82,6 +82,9 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case api.PrincipalApplication:
 		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}
+	if err := r.attached.mayName(q); err != nil {
+		return nil, err
+	}
 	if err := passOn(r.core, by, q); err != nil {
 		return nil, err
 	}

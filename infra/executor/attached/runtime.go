@@ -141,6 +141,10 @@ func (r *Runtime) Start(_ context.Context, s executor.Spec) (executor.Handle, er
 	if err != nil {
 		return executor.Handle{}, err
 	}
+	if of, held := r.heldFor(p); held {
+		return executor.Handle{}, errors.Join(api.Errorf(api.KindTransient, "process %d is held for executor %s of %s", p.pid,
+			of.ID, of.App), p.close())
+	}
 	h := executor.Handle{App: s.App, ID: s.ID, PID: p.pid, Started: p.Started, Boot: r.cfg.Boot}
 	x, err := r.take(h, p, c)
 	if err != nil {
@@ -158,6 +162,18 @@ func (r *Runtime) holding(app api.AppID, id api.ExecutorID) (executor.Handle, bo
 	defer r.mu.Unlock()
 	for h := range r.held {
 		if h.App == app && h.ID == id {
+			return h, true
+		}
+	}
+	return executor.Handle{}, false
+}
+
+// heldFor is the handle by which a process is held.
+func (r *Runtime) heldFor(p *process) (executor.Handle, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for h := range r.held {
+		if h.PID == p.pid && h.Started == p.Started {
 			return h, true
 		}
 	}

@@ -293,6 +293,29 @@ func TestAnotherApplicationsExecutorIsRefused(t *testing.T) {
 	}
 }
 
+// A process is held for one application, whoever says that it is another one's too, until it is let go.
+func TestAProcessIsHeldOnce(t *testing.T) {
+	m := newMachine(t, cgrouptest.V1Separate)
+	m.tree.SetQuota(t, yarnGroup, 150000, 100000)
+	m.tree.Use(t, yarnGroup, 0, 0)
+	m.run(t, process{pid: 4242, parent: 1, session: 4242, args: command(yarnClass, "1"), groups: m.in(yarnGroup, true)})
+	r, second := m.runtime(t), spec("1")
+	second.App = "app-of-another"
+	h, err := r.Start(t.Context(), spec("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Start(t.Context(), second); api.KindOf(err) != api.KindTransient || !strings.Contains(err.Error(), string(app)) {
+		t.Errorf("error %v", err)
+	}
+	if err := r.Stop(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Start(t.Context(), second); err != nil {
+		t.Error(err)
+	}
+}
+
 // Who only hands the command line on is no executor; of two with the same one the older is.
 func TestTheJVMIsFoundAmongItsLaunchers(t *testing.T) {
 	m := newMachine(t, cgrouptest.V1Separate)

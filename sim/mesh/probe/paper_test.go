@@ -186,6 +186,12 @@ func TestTheSwitchesOfACut(t *testing.T) {
 	if q.cut(at, 0, Shared{}); len(q.waiting) != 1 || q.waiting[0].Hops != 1000 {
 		t.Errorf("after a whole turn a probe stays: %s", text(q.waiting))
 	}
+	if q.enqueue(at, 0, of(8, 5, 42)); text(q.waiting) != "(8,5,42) (6,8,42)" {
+		t.Errorf("a shorter one overtakes it: %s", text(q.waiting))
+	}
+	if q.cut(at, 0, Shared{Probes: 1, Load: 5 * time.Second}); len(q.waiting) != 2 {
+		t.Errorf("it counts for nothing in a cut: %s", text(q.waiting))
+	}
 	q = queueOf(t, "guard none")
 	q.waiting[4].Hops = 1000
 	if q.cut(at, 0, Shared{}); len(q.waiting) != 0 {

@@ -18,9 +18,10 @@ type queue struct {
 	still bool
 }
 
-// overdue reports whether p stays where it is and is overtaken by no younger one.
-func (q *queue) overdue(p *Probe, now units.Instant) bool {
-	return p.due() <= now || q.config.Rules[guard] == 0 && int(p.Hops) >= q.config.Workers
+// turned reports whether p was all around the ring. It stays where it is then. Until it is overdue it may be overtaken,
+// and counts for nothing when the queue is cut: or it would hold up all who are shorter, and drive them away.
+func (q *queue) turned(p *Probe) bool {
+	return q.config.Rules[guard] == 0 && int(p.Hops) >= q.config.Workers
 }
 
 // enqueue is Algorithm 1 but for its lines 21 to 23, which are cut: it finds p its place, or marks it. What runs takes
@@ -35,7 +36,7 @@ func (q *queue) enqueue(now units.Instant, running time.Duration, p Probe) {
 	case 2:
 		at = 0
 	}
-	if at == 0 || now.Add(wait) <= p.due() || q.overdue(&p, now) || q.still {
+	if at == 0 || now.Add(wait) <= p.due() || p.due() <= now || q.turned(&p) || q.still {
 		q.waiting = slices.Insert(q.waiting, at, p)
 		q.load += p.Estimate
 		return
@@ -53,26 +54,39 @@ func (q *queue) overtakes(now units.Instant, wait time.Duration, p, other *Probe
 	case q.config.Rules[overtake] != 0:
 		return other.due().Add(p.Estimate) <= now
 	}
-	return now.Add(wait-other.Estimate+p.Estimate) <= other.due() && !q.overdue(other, now)
+	return now.Add(wait-other.Estimate+p.Estimate) <= other.due() && other.due() > now
 }
 
 // cut marks the last probes while the queue exceeds the shared state.
 func (q *queue) cut(now units.Instant, running time.Duration, s Shared) {
+	if q.still {
+		return
+	}
 	if q.config.Rules[load] == 0 {
 		running = 0
 	}
-	for i := len(q.waiting) - 1; i >= 0 && !q.still; i-- {
-		n, sum := float64(len(q.waiting)), running+q.load
-		if n < s.Probes && sum < s.Load || q.config.Rules[bound] == 0 && n <= s.Probes && sum <= s.Load {
-			return
+	n, sum := len(q.waiting), running+q.load
+	for i := range q.waiting {
+		if p := &q.waiting[i]; p.due() > now && q.turned(p) {
+			n, sum = n-1, sum-p.Estimate
 		}
-		p := q.waiting[i]
-		if q.config.Rules[overdue] != 0 || !q.overdue(&p, now) {
+	}
+	for i := len(q.waiting) - 1; i >= 0 && q.exceeds(float64(n), sum, s); i-- {
+		if p := q.waiting[i]; (p.due() > now || q.config.Rules[overdue] != 0) && !q.turned(&p) {
 			q.waiting = slices.Delete(q.waiting, i, i+1)
 			q.load -= p.Estimate
+			n, sum = n-1, sum-p.Estimate
 			q.marked = append(q.marked, p)
 		}
 	}
+}
+
+// exceeds reports whether so many probes, and so much work, are too much.
+func (q *queue) exceeds(n float64, sum time.Duration, s Shared) bool {
+	if q.config.Rules[bound] != 0 {
+		return n >= s.Probes || sum >= s.Load
+	}
+	return n > s.Probes || sum > s.Load
 }
 
 // next takes out the probe that a free worker runs: the head or, where none waits, the best of those that are marked,
@@ -89,7 +103,7 @@ func (q *queue) next(now units.Instant) (p Probe, found bool) {
 	best := 0
 	for i := range q.marked {
 		a, b := &q.marked[i], &q.marked[best]
-		late, other := q.overdue(a, now), q.overdue(b, now)
+		late, other := a.due() <= now, b.due() <= now
 		if late && !other || late == other && (late || a.Estimate == b.Estimate) && a.Arrival < b.Arrival ||
 			!late && !other && a.Estimate < b.Estimate {
 			best = i

@@ -32,7 +32,7 @@ const (
 	state              // The shared state comes with messages; or is known to all at once.
 	rounds             // Workers end their rounds one after the other; or all at one instant.
 	resubmitted        // A probe that is sent again is not counted; or counts.
-	guard              // A probe that was all around the ring stays as if overdue; or goes on.
+	guard              // A probe that was all around the ring stays, though it may be overtaken; or goes on.
 	bounds             // A queue is cut whenever the state is newer; or only when a probe comes.
 	order              // The queue's order.
 	rotation           // Probes are handed on; or stay.

@@ -20,7 +20,8 @@ const (
 // attaches reports whether another cluster manager starts the executors. Only the command line says
 // so: a master in a file is that of submissions without Pacer.
 func (l *launch) attaches() bool {
-	return cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]) == api.ManagerYARN
+	master := cmp.Or(l.line.last["--master"], l.line.conf["spark.master"])
+	return master == api.ManagerYARN || strings.HasPrefix(master, api.ManagerKubernetes+"://")
 }
 
 // withPlugin adds Pacer's plugin to those of the user: directly before the application, where a
@@ -42,6 +43,6 @@ func (l *launch) askedPlanner(ctx context.Context) (client, func(), error) {
 	if err == nil || required || !l.attaches() || api.KindOf(err) != api.KindTransient {
 		return conn, done, err
 	}
-	fmt.Fprintf(l.Stderr, "pacer: %v; %s runs it without Pacer\n", err, api.ManagerYARN)
+	fmt.Fprintf(l.Stderr, "pacer: %v; its cluster manager runs it without Pacer\n", err)
 	return nil, func() {}, nil
 }

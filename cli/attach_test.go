@@ -11,8 +11,8 @@ import (
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
-// What a cluster of YARN has is left as it is: its master, its authentication, how it reaches the driver.
-func TestSubmitAttachesToYARN(t *testing.T) {
+// What a cluster has is left as it is: its master, its authentication, how it reaches the driver.
+func TestSubmitAttaches(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})
 	home := w.fakeSpark(t, "exit 0")
@@ -25,7 +25,8 @@ func TestSubmitAttachesToYARN(t *testing.T) {
 	}
 	jar := filepath.Join(w.env["XDG_CACHE_HOME"], "pacer", pacerspark.Name())
 	for line, plugins := range map[string]string{
-		"--master yarn": "x.Mine," + pacerPlugin,
+		"--master yarn":            "x.Mine," + pacerPlugin,
+		"--master k8s://https://a": "x.Mine," + pacerPlugin,
 		"--conf spark.master=yarn --jars a.jar --conf spark.plugins=a.B,c": "a.B,c," + pacerPlugin,
 		"--master yarn --conf spark.plugins=a.B," + pacerPlugin:            "a.B," + pacerPlugin,
 	} {

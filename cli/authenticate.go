@@ -25,7 +25,7 @@ const (
 // of each job, and those go into the log (docs/spark.md, S59).
 func (l *launch) authenticate() (env []string) {
 	switch on := l.given(confAuthenticate, ""); {
-	case l.attaches(): // YARN makes the secret, and external shuffle services are to agree.
+	case l.attaches(): // Its cluster manager makes the secret, and external shuffle services are to agree.
 		return l.Environ
 	case on == "":
 		l.settings[confAuthenticate] = "true"

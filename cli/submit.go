@@ -44,7 +44,7 @@ The same without this wrapper:
   spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
       --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
 
-Where YARN starts the executors, on nodes with nodecontroller --attach:
+Where YARN or Kubernetes (k8s://...) starts the executors, on nodes with nodecontroller --attach:
   pacer submit --master yarn [--pacer-...] APP, or without this wrapper
   spark-submit --master yarn --jars $(pacer jar) \
       --conf spark.plugins=org.apache.spark.pacer.PacerPlugin \
@@ -57,7 +57,7 @@ runs it, in a session of its own and without standard input: the deadline is unt
 exit, and its exit code is in pacer apps.
 
 Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers
-(where a NATS server does, it waits 10 s for one that takes over; with --master yarn and without
+(where a NATS server does, it waits 10 s for one that takes over; with --master yarn or k8s:// and without
 --pacer-require-feasible it runs without Pacer then),
 76 refused as infeasible, 77 no credentials, 127 no spark-submit found.
 spark-submit --help lists its flags.
@@ -324,8 +324,8 @@ func (l *launch) configuration() (config.Config, error) {
 	}
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours && !l.attaches() {
-		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out) or %s",
-			master, masterPrefix, api.ManagerYARN)
+		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out), "+
+			"%s or %s://", master, masterPrefix, api.ManagerYARN, api.ManagerKubernetes)
 	}
 	said := "--master " + master
 	if l.attaches() {

@@ -247,7 +247,7 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 		"--master yarn --deploy-mode cluster app.py":                              "deploy mode cluster",
 		"--master yarn --conf spark.pacer.planner=a:1 --pacer-planner b:2 app.py": "differ",
 		"--master local[2] app.py":                                                "local[2]",
-		"--conf spark.master=k8s://x app.py":                                      "k8s://x",
+		"--conf spark.master=spark://x app.py":                                    "spark://x",
 		"--deploy-mode cluster app.py":                                            "cluster",
 		"--conf spark.submit.deployMode=cluster app.py":                           "cluster",
 		"--remote sc://x app.py":                                                  "Connect",

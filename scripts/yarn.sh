@@ -18,26 +18,15 @@ cd "$(dirname "$0")/.."
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
 KEPT=$CACHE/yarn-3.5.0
 WHEEL=$CACHE/venv-pyspark-4.3.0
-CENTRAL=https://repo1.maven.org/maven2
 HADOOP=org.apache.hadoop.yarn.server
 HOST=127.0.0.1 # Of all: the two NodeManagers are one machine's, as they are for Spark.
 
 say() { printf 'yarn: %s\n' "$*"; }
 fail() { printf 'yarn: %s\n' "$*" >&2; exit 1; }
-. scripts/apt.sh
+. scripts/maven.sh
 
 fetch() {
-    local path sum file
-    mkdir -p "$KEPT"
-    while read -r sum path; do
-        file=$KEPT/${path##*/}
-        [[ ! -s $file ]] || continue
-        command -v curl >/dev/null || apt_install curl ca-certificates
-        say "fetching ${path##*/} into $KEPT"
-        curl -fsSL --retry 3 -o "$file.part" "$CENTRAL/$path" || fail "$CENTRAL/$path cannot be had"
-        sha256sum --quiet -c - <<<"$sum  $file.part" || fail "$CENTRAL/$path is not what it was"
-        mv "$file.part" "$file"
-    done <<'JARS'
+    fetch_jars "$KEPT" <<'JARS'
 06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c org/apache/hadoop/hadoop-client-minicluster/3.5.0/hadoop-client-minicluster-3.5.0.jar
 add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7 org/bouncycastle/bcprov-jdk18on/1.78.1/bcprov-jdk18on-1.78.1.jar
 4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9 org/bouncycastle/bcpkix-jdk18on/1.78.1/bcpkix-jdk18on-1.78.1.jar

@@ -67,15 +67,23 @@ func TestDeadlineInYARNsGroups(t *testing.T) {
 	deadline := keepsDeadline(t, s, want)
 
 	// A second of CPU time in each second for a core, and the weight of a core.
-	strict := realenv.Group{Quota: 1_000_000, Period: 1_000_000, Weight: 1024}
+	leftAsFound(t, s, node, deadline, want, y.Executors, realenv.Group{Quota: 1_000_000, Period: 1_000_000, Weight: 1024})
+}
+
+// leftAsFound has an application run on s under a deadline, in groups with a quota for a core each that its cluster
+// manager has given: Pacer's are in the same groups and below that one, which is there again when the node controller
+// ends. The executors run on.
+func leftAsFound(t *testing.T, s *realenv.System, node *realenv.Process, deadline, want string,
+	executors func() map[string]realenv.Group, given realenv.Group) {
+	t.Helper()
 	run := s.Submit("--pacer-deadline", deadline, "testdata/branches.py", scale)
 	lowered := map[string]bool{}
 	app, err := s.AwaitWhile(run, "a quota in both executors' groups", func(app api.AppDetail) bool {
-		for dir, group := range y.Executors() {
-			if group.Weight != strict.Weight || group.Cores() > 1 || group.Quota < 0 {
-				t.Errorf("%s has %+v, YARN gave it %+v", dir, group, strict)
+		for dir, group := range executors() {
+			if group.Weight != given.Weight || group.Cores() > 1 || group.Quota < 0 {
+				t.Errorf("%s has %+v, its manager gave it %+v", dir, group, given)
 			}
-			if group != strict {
+			if group != given {
 				lowered[dir] = true
 			}
 		}
@@ -90,13 +98,13 @@ func TestDeadlineInYARNsGroups(t *testing.T) {
 		}
 	}
 	node.Stop()
-	groups := y.Executors()
+	groups := executors()
 	if len(groups) != 2 {
 		t.Errorf("executors in %v after the node controller's end", groups)
 	}
 	for dir, group := range groups {
-		if group != strict {
-			t.Errorf("%s is left as %+v, YARN gave it %+v", dir, group, strict)
+		if group != given {
+			t.Errorf("%s is left as %+v, its manager gave it %+v", dir, group, given)
 		}
 	}
 	wantAnswer(t, run, want)

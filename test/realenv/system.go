@@ -30,7 +30,7 @@ type System struct {
 	// Server is the NATS server, nil for the planner's own.
 	Server  *bustest.Server
 	network *Network // nil for loopback.
-	yarn    *YARN    // nil where Pacer starts the executors.
+	cluster cluster  // nil where Pacer starts the executors.
 }
 
 // systems counts the systems of this process, which tells their nodes apart.
@@ -212,8 +212,8 @@ func (s *System) Submit(args ...string) *Process {
 		flags = append(flags, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+
 			s.network.Address)
 	}
-	if s.yarn != nil {
-		flags = append(flags, s.yarn.Flags()...)
+	if s.cluster != nil {
+		flags = append(flags, s.cluster.Flags()...)
 	}
 	return start(s.t, s.local().Submit(append(flags, args...)...))
 }
@@ -224,8 +224,8 @@ func (s *System) Events() string { return filepath.Join(s.Dir, "events") }
 // Log reads the event log of an application.
 func (s *System) Log(app api.AppID) sparkrun.Log {
 	s.t.Helper()
-	if s.yarn != nil { // Spark has its own id of it.
-		app = s.yarn.newest(s.Events())
+	if s.cluster != nil { // Spark has its own id of it.
+		app = newest(s.t, s.Events())
 	}
 	log, err := sparkrun.ReadLog(s.Events(), app)
 	if err != nil {

@@ -1,8 +1,6 @@
 package realenv
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/sparkrun"
-	"github.com/sparkpacer/pacer/daemon"
 )
 
 // YARN is a ResourceManager and two NodeManagers on this machine's loopback (scripts/yarn.sh).
@@ -33,13 +30,8 @@ const (
 // constants; without it the executor of containers is YARN's default, in whose own group they stay.
 func NewYARN(t testing.TB, groups ...string) *YARN {
 	t.Helper()
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	c := sparkrun.Command{Path: filepath.Join(root, "scripts", "yarn.sh"), Args: append([]string{"run", dir}, groups...)}
-	return &YARN{ready(t, c, nil), dir, t}
+	return &YARN{script(t, "yarn.sh", append([]string{"run", dir}, groups...)...), dir, t}
 }
 
 // Daemons are the processes of its ResourceManager and its NodeManagers.
@@ -59,20 +51,6 @@ func (y *YARN) Daemons() (pids []int) {
 	return pids
 }
 
-// moduleRoot is the nearest directory above that has a go.mod.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			err = errors.New("no go.mod above the working directory")
-		}
-	}
-	return "", err
-}
-
 // Env is what the environment of a spark-submit has that submits to it.
 func (y *YARN) Env() []string { return []string{"HADOOP_CONF_DIR=" + filepath.Join(y.Dir, "conf")} }
 
@@ -86,12 +64,6 @@ func (y *YARN) Flags() []string {
 		"--conf", "spark.driver.bindAddress=127.0.0.1"}
 }
 
-// Group is what bounds a container: quota and period in us, a quota of -1 for none, and the weight, of cgroup v1.
-type Group struct{ Quota, Period, Weight int }
-
-// Cores is the quota in cores.
-func (g Group) Cores() float64 { return float64(g.Quota) / float64(g.Period) }
-
 // Executors are the groups that YARN has made for containers in which Spark's executors run now, by their
 // directories.
 func (y *YARN) Executors() map[string]Group {
@@ -100,53 +72,7 @@ func (y *YARN) Executors() map[string]Group {
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	dirs, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(top)), "container_*"))
-	if err != nil {
-		y.t.Fatal(err)
-	}
-	out := map[string]Group{}
-	for _, dir := range dirs {
-		g, procs := readGroup(dir)
-		if slices.ContainsFunc(procs, func(pid string) bool {
-			line, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
-			program, arguments, _ := strings.Cut(string(line), "\x00")
-			return filepath.Base(program) == "java" && strings.Contains(arguments, "YarnCoarseGrainedExecutorBackend")
-		}) {
-			out[dir] = g
-		}
-	}
-	return out
-}
-
-// readGroup returns what a group was at one moment, which its files are read twice for, and its processes:
-// none where it has gone.
-func readGroup(dir string) (g Group, procs []string) {
-	for last := ""; ; {
-		var text []string
-		for _, name := range []string{"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares", "cgroup.procs"} {
-			body, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				return g, nil
-			}
-			text = append(text, string(body))
-		}
-		bounds := strings.Join(text[:3], " ")
-		if n, _ := fmt.Sscan(bounds, &g.Quota, &g.Period, &g.Weight); n == 3 && bounds == last {
-			return g, strings.Fields(text[3])
-		}
-		last = bounds
-	}
-}
-
-// newest is Spark's id of the application that was submitted last, of those with an event log in dir:
-// YARN numbers them.
-func (y *YARN) newest(dir string) api.AppID {
-	y.t.Helper()
-	logs, err := filepath.Glob(filepath.Join(dir, "application_*"))
-	if err != nil || len(logs) == 0 {
-		y.t.Fatalf("no application has an event log in %s: %v", dir, err)
-	}
-	return api.AppID(strings.TrimSuffix(filepath.Base(slices.Max(logs)), ".inprogress"))
+	return executors(y.t, filepath.Join(strings.TrimSpace(string(top)), "container_*"))
 }
 
 // Stock runs a script on it without Pacer.
@@ -155,11 +81,6 @@ func (y *YARN) Stock(args ...string) *Process {
 	flags := append(y.Flags(), "--driver-memory", "512m", "--conf", "spark.executor.memory=768m",
 		"--conf", "spark.ui.enabled=false")
 	return Start(y.t, y.Env(), filepath.Join(SparkHome(y.t), "bin", "spark-submit"), append(flags, args...)...)
-}
-
-// On has what s submits go to it. YARN starts executors without archives.
-func (s *System) On(y *YARN) {
-	s.Env, s.archives, s.yarn = append(s.Env, y.Env()...), daemon.NoArchives, y
 }
 
 // Foreign are the tasks that ran on an executor which their stage never had. A stage that has several

@@ -1,0 +1,22 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/sparkpacer/pacer/test/realenv"
+)
+
+// TestDeadlineOnKubernetes is the story of TestDeadlineOnYARN with Spark's back end of Kubernetes, whose executors run
+// in groups that are named as a kubelet's are, with the quota of their limit.
+func TestDeadlineOnKubernetes(t *testing.T) {
+	realenv.RequireAll(t)
+	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
+	k := realenv.NewKubernetes(t)
+	s := realenv.New(t)
+	s.On(k)
+	s.StartPlanner()
+	node := s.StartNode("--attach")
+	deadline := keepsDeadline(t, s, want)
+	// The limit of a core, and the weight of the 0.9 that are asked for.
+	leftAsFound(t, s, node, deadline, want, k.Executors, realenv.Group{Quota: 100_000, Period: 100_000, Weight: 922})
+}

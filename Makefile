@@ -111,7 +111,7 @@ bench-web: ## measure the page, and what it costs a planner that somebody looks 
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,web,page $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (15 minutes)
-	@$(GO) run ./test/bench figures -only hosts $(ARGS)
+	@$(GO) run ./test/bench figures -only hosts,asleep $(ARGS)
 
 bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./test/bench trust $(ARGS)

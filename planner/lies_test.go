@@ -133,6 +133,25 @@ func TestANumberOfExecutorsThatLiesIsCaught(outer *testing.T) {
 	})
 }
 
+func TestASleepThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c := ledgertest.New(outer, "a", "b", "drained", "asleep")
+		c.Know(ledger.NodeDrained{Node: "drained", Draining: true}, ledger.NodeSlept{Node: "asleep", Asleep: true})
+		f := ledger.NodeSlept{Node: "a", Asleep: true}
+		if rapid.Bool().Draw(t, "wakes") {
+			f = ledger.NodeSlept{Node: "asleep"}
+		}
+		name := lie(t, &f, map[string]func(*ledger.NodeSlept){
+			"a node of nobody":            func(f *ledger.NodeSlept) { f.Node = "x" },
+			"one that an operator drains": func(f *ledger.NodeSlept) { f.Node = "drained" },
+			"one that sleeps already":     func(f *ledger.NodeSlept) { f.Node, f.Asleep = "asleep", true },
+			"one that is awake wakes":     func(f *ledger.NodeSlept) { f.Node, f.Asleep = "a", false },
+			"the last one":                func(f *ledger.NodeSlept) { c.Know(ledger.NodeLost{Node: "b"}); f.Node, f.Asleep = "a", true },
+		})
+		recorded(t, c, name, f)
+	})
+}
+
 // An estimate that lies is caught with the schedule that believes it, or does no harm: what
 // a node is told can be told and is no more than it has.
 func TestAnEstimateThatLiesReachesNoNode(outer *testing.T) {

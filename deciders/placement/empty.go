@@ -38,10 +38,12 @@ type machine struct {
 	of   []*ledger.App
 }
 
-// rules are how nodes are compared: executors have no size but the node's.
+// rules are how nodes are compared: executors have no size but the node's, and nothing counts that would come after a
+// move. Where executors are alike, the only move that is known of a node that is full ends in overload, and discounted
+// values would have each node refuse all.
 func rules() consolidation.Config {
 	c := consolidation.Default()
-	c.Levels = consolidation.LevelsMachine
+	c.Levels, c.Gamma = consolidation.LevelsMachine, 0
 	return c
 }
 
@@ -88,8 +90,14 @@ func rate(used units.Work, over units.Seconds, n *ledger.Node) float64 {
 	return max(0, float64(used)/float64(over)/float64(n.Offered))
 }
 
-// Overloaded reports whether n's executors use up a resource of it.
-func Overloaded(v ledger.View, n *ledger.Node) bool { return machineOf(v, n).Now.Overloaded() }
+// full is which part of a node's cores shows as used when all are: statuses are up to a second old, quotas not exact.
+const full = 0.95
+
+// Overloaded reports whether n's executors and others use up a resource of it.
+func Overloaded(v ledger.View, n *ledger.Node) bool {
+	now := machineOf(v, n).Now
+	return now.CPU >= full || now.Overloaded()
+}
 
 // Learn trains t for a round on each node that has executors, with one that is drawn.
 func Learn(v ledger.View, t *consolidation.Tables, draw func(n int) int) {
@@ -172,7 +180,7 @@ func stays(o *estimate.Outlook, a *ledger.App, n *ledger.Node) string {
 		}
 	}
 	switch {
-	case p.Mode == ledger.Recording:
+	case p.Mode == ledger.Recording && a.Profile == nil:
 		return "is in its first run, which would teach nothing"
 	case !elsewhere:
 		return "has no executor elsewhere"

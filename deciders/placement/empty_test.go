@@ -78,3 +78,22 @@ func TestWhatOthersHaveNoRoomForStays(t *testing.T) {
 		t.Error("nothing is learnt")
 	}
 }
+
+// Executors that are alike do not teach nodes to refuse all: after ten rounds a node that is nearly idle may still sleep.
+func TestWhatIsLearntOfExecutorsThatAreAlike(t *testing.T) {
+	c := ledgertest.New(t, "a", "b")
+	for _, id := range []api.AppID{"app-1", "app-2"} {
+		c.App(id, "q", 0, "a", "b")
+	}
+	tables, state := consolidation.NewTables(), uint64(1)
+	for range 10 {
+		Learn(c.View(), tables, func(n int) int {
+			state = 6364136223846793005*state + 1
+			return int(state >> 33 % uint64(n))
+		})
+	}
+	m, to := machineOf(c.View(), c.View().Node("a")), machineOf(c.View(), c.View().Node("b"))
+	if moved, refused := rules().HandOver(tables, &m.Machine, &to.Machine); len(m.VMs) != 2 || len(moved) != 2 || refused {
+		t.Errorf("%d of %d move", len(moved), len(m.VMs))
+	}
+}

@@ -123,6 +123,8 @@
 //	hosts.slav_order_cells               cells of the nine in which SLAV rises from glap over ecocloud and pabfd to grmp;
 //	                                     hosts.similarity_pct: how alike what machines have learnt becomes
 //	hosts.run_s, .rss_mib                CPU time and memory of 2,000 machines with 8,000 VMs, 700 and 720 rounds
+//	glap.live.awake, .late, .lost        of four nodes of which a fifth is needed those that are awake after five
+//	                                     minutes (planner.consolidate apply), applications late and tasks lost, n runs
 //	queue.sim.elastic_ratio, .rigid_ratio   100 applications on ten nodes of two units, on the engines (sim/zoe):
 //	                                     turnaround under flexible over rigid, fifo, n traces
 //	queue.sim.interactive_ratio, .met_gain, .batch_ratio   the same: waits, deadlines met and turnaround under

@@ -304,3 +304,38 @@ func TestWhoNamesAnothersExecutorIsRefused(t *testing.T) {
 		t.Fatalf("notices: %v", a.Notices)
 	}
 }
+
+// Where every node attaches, a plan is on what would be asked of the cluster manager: the fewest cores that keep the
+// deadline, or all where there is none.
+func TestAPlanIsOnWhatTheClusterManagerWouldBeAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.hosts["a"], w.hosts["b"] = []string{"host-a"}, []string{"host-b"}
+	w.put(chain("chain"))
+	plan := func(q api.PlanRequest) api.PlanReply {
+		q.V, q.Profile = api.Version, "chain"
+		return w.step(planner.PlanQuery{To: 1, Request: q}).(api.PlanReply)
+	}
+	if r := plan(api.PlanRequest{Deadline: 1000}); api.KindOf(r.Error) != api.KindTransient {
+		t.Fatalf("no node is there: %+v", r)
+	}
+	w.hello("a")
+	w.hello("b")
+	far, near, never := plan(api.PlanRequest{Deadline: 1000}), plan(api.PlanRequest{Deadline: 160}), plan(api.PlanRequest{Deadline: 10})
+	if far.Error != nil || far.Verdict != api.VerdictFeasible || far.Cores != 1 ||
+		!strings.HasSuffix(far.Reason, "; its cluster manager would be asked for executors with 1 slots") {
+		t.Errorf("far: %+v", far)
+	}
+	if near.Verdict != api.VerdictFeasible || near.Cores <= far.Cores || near.Cores > 8 {
+		t.Errorf("near: %+v", near)
+	}
+	if never.Verdict != api.VerdictInfeasible {
+		t.Errorf("never: %+v", never)
+	}
+	if r := plan(api.PlanRequest{Deadline: 1000, Cores: 8}); r.Cores != 8 || strings.Contains(r.Reason, "cluster manager") {
+		t.Errorf("with cores: %+v", r)
+	}
+	w.hello("own")
+	if r := plan(api.PlanRequest{Deadline: 1000}); r.Cores != 4 || strings.Contains(r.Reason, "cluster manager") {
+		t.Errorf("beside a node that starts executors: %+v", r)
+	}
+}

@@ -1,26 +1,35 @@
 package admission
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/fewest"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
 )
 
 // WhatIf answers what a deadline would mean for a user's run by profile p: beside those that run, on all
-// nodes as they are, unless q, which is valid, asks about an empty cluster or a number of cores. Contexts
-// that followed the profile's are to end by the deadline, too.
+// nodes as they are, unless q, which is valid, asks about an empty cluster or a number of cores. Where no node
+// starts executors, it is on those that would be asked of another cluster manager. Contexts that followed the
+// profile's are to end by the deadline, too.
 func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user string,
 	p *ledger.Profile) (api.PlanReply, error) {
 	v := o.View
 	a := &ledger.App{Profile: p, Promise: share(v, user,
 		ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
-	s, names := place.AllNodes(v), []string(nil)
+	s, asked, names := place.AllNodes(v), "", []string(nil)
+	if s.Cores == 0 {
+		s, asked = attached(o, a)
+	}
 	switch {
 	case q.Cores > 0:
-		s = placement.Seating{Cores: q.Cores, Slots: int(q.Cores.CeilTo(1))}
+		s, asked = placement.Seating{Cores: q.Cores, Slots: int(q.Cores.CeilTo(1))}, ""
 	case s.Cores == 0:
 		return api.PlanReply{}, api.Errorf(api.KindTransient,
 			"no node is connected to the planner: say how many cores to plan with")
@@ -33,7 +42,7 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 		params = c.Shape(max(1, len(s.Seats)))
 	}
 	f, said := verdict.Forecast(v, c, params, v.Now())
-	r := api.PlanReply{Verdict: f.Verdict, Reason: said, Earliest: f.Earliest, Cores: s.Cores,
+	r := api.PlanReply{Verdict: f.Verdict, Reason: said + asked, Earliest: f.Earliest, Cores: s.Cores,
 		Stages: []api.PlanReplyLine{}}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)
@@ -41,4 +50,17 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 			Deadline: line.Deadline, Cores: line.Cores})
 	}
 	return r, nil
+}
+
+// attached is what a would ask another cluster manager for, in executors of one slot, where nodes attach to these, and
+// what is said of that.
+func attached(o *estimate.Outlook, a *ledger.App) (placement.Seating, string) {
+	if placement.Attachable(o.View) == 0 {
+		return placement.Seating{}, ""
+	}
+	p := a.Profile
+	as := &ledger.App{Promise: a.Promise, Tenant: ledger.Tenant{Launch: api.Launch{Cores: 1, Attach: &api.Attach{}}},
+		Profile: &ledger.Profile{Body: p.Body, Graph: p.Graph, Recorded: p.Body, Match: profiles.NewMatcher(p.Body)}}
+	s := placement.Attached(o.View, &as.Tenant, cmp.Or(fewest.First(o, as), placement.MostAttached(o.View, &as.Tenant)))
+	return s, fmt.Sprintf("; its cluster manager would be asked for executors with %d slots", s.Slots)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/bus/bustest"
 	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
@@ -271,7 +272,7 @@ func (e *Env) pipe() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &buffered{Conn: conn}, nil
+	return bustest.Buffered(conn), nil
 }
 
 func (e *Env) dial(o bus.Options) (*bus.Conn, error) {

@@ -1,12 +1,14 @@
-package testenv
+package bustest
 
 import (
 	"net"
 	"sync"
 )
 
-// buffered is a connection whose writes do not wait for a reader, as on a socket: net.Pipe
+// Buffered is a connection whose writes do not wait for a reader, as on a socket: net.Pipe
 // has no buffer, and two that write at once would wait for each other.
+func Buffered(c net.Conn) net.Conn { return &buffered{Conn: c} }
+
 type buffered struct {
 	net.Conn
 	mu      sync.Mutex

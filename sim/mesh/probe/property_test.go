@@ -159,6 +159,10 @@ func TestAWorkerThatSpeaksIsAlive(t *testing.T) {
 	if before.Step(6*second, said[0].Message, nil); !slices.Equal(before.ring, []Node{1, 2}) {
 		t.Errorf("after worker 0 come %v", before.ring)
 	}
+	wrong := Message{From: -1, Body: Successors{2}} // Of a scheduler that takes worker 1 for dead.
+	if before.Step(7*second, wrong, nil); !slices.Equal(before.ring, []Node{1, 2}) {
+		t.Errorf("after worker 0 come %v", before.ring)
+	}
 }
 
 // Where no worker is known to live, probes are sent all the same: to all.

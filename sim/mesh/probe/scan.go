@@ -112,14 +112,18 @@ func (s *Scheduler) forget(w Node) {
 	}
 }
 
-// ring asks a worker whether it is there, the next one each time. Probes that are sent to dead workers again and again
-// would wait twice as long each time; and a worker that counts as dead, but is idle, has no other occasion to speak.
+// ring asks a worker whether it is there, the next one each time: probes that are sent to dead workers again and again
+// would wait longer each time. All that count as dead are asked, too: one that is idle has no other occasion to speak,
+// and who asks this scheduler who comes next would pass it by.
 func (s *Scheduler) ring(now units.Instant) {
-	if s.rung = (s.rung + 1) % Node(s.config.Workers); s.place[s.rung] < 0 {
-		s.send(s.rung, 0, Ask{})
-		return
+	for w, at := range s.place {
+		if at < 0 {
+			s.send(Node(w), 0, Ask{})
+		}
 	}
-	s.insist(now, s.rung, Ask{})
+	if s.rung = (s.rung + 1) % Node(s.config.Workers); s.place[s.rung] >= 0 {
+		s.insist(now, s.rung, Ask{})
+	}
 }
 
 // revive has a worker count as alive. The one before it, and itself, learn who comes after them now.

@@ -85,7 +85,7 @@ func (w *Worker) Step(now units.Instant, m Message, out []Action) []Action {
 			}
 		}
 	case Successors:
-		if asked := w.answered(m) != nil; asked || len(body) > 0 {
+		if asked := w.answered(m) != nil; asked || w.nearer(body) {
 			w.follow(body)
 			w.mend(now, asked)
 		}

@@ -50,21 +50,26 @@ func TestNoOverdueProbeIsOvertaken(t *testing.T) {
 	})
 }
 
-// play delivers all that workers and schedulers say to each other, ticks included, for a while; dead ones say nothing.
-func play(c *Config, dead map[Node]bool, begin func(*Scheduler, []*Worker) []Action, span time.Duration) []*Worker {
-	var workers []*Worker
+// ringOf has workers tell each other a newer state at the beginning and after a minute, crash at their instants, and
+// mend the ring for two more minutes.
+func ringOf(c *Config, crash map[Node]units.Instant) (workers []*Worker) {
 	for i := range c.Workers {
 		workers = append(workers, NewWorker(c, Node(i), 0))
 	}
-	s := NewScheduler(c, -1, func(int) int { return 0 })
-	inbox := begin(s, workers)
-	for now := units.Instant(0); now < units.Instant(span); now += second / 4 {
+	s, inbox := NewScheduler(c, -1, func(int) int { return 0 }), []Action(nil)
+	for now := units.Instant(0); now < 180*second; now += second / 4 {
+		dead := func(n Node) bool { at, crashes := crash[n]; return crashes && at <= now }
+		for _, w := range workers {
+			if now%(60*second) == 0 && now < 120*second {
+				inbox = append(inbox, Action{w.self, Message{From: -1, Body: Enqueue{State: Shared{At: now + 1}}}})
+			}
+		}
 		for range 20 {
 			this := inbox
 			inbox = nil
 			for _, a := range this {
 				switch {
-				case a.To == Shell || dead[a.To]:
+				case a.To == Shell || dead(a.To):
 				case a.To < 0:
 					inbox = s.Step(now, a.Message, inbox)
 				default:
@@ -72,8 +77,8 @@ func play(c *Config, dead map[Node]bool, begin func(*Scheduler, []*Worker) []Act
 				}
 			}
 		}
-		for i, w := range workers {
-			if at, wanted := w.Due(); wanted && at <= now && !dead[Node(i)] {
+		for _, w := range workers {
+			if at, wanted := w.Due(); wanted && at <= now && !dead(w.self) {
 				inbox = w.Step(now, Message{Body: Tick{}}, inbox)
 			}
 		}
@@ -81,22 +86,24 @@ func play(c *Config, dead map[Node]bool, begin func(*Scheduler, []*Worker) []Act
 	return workers
 }
 
-// After crashes in a row, as many as there may be, the next worker of each that lives is the next one that lives: by
-// what workers know where there are no more than their successors, else by a scheduler's word.
+// After crashes, as many as there may be, in a row or not, at once or one after the other, the next worker of each that
+// lives is the next one that lives: by what workers know where there are no more in a row than their successors, else by
+// a scheduler's word.
 func TestTheRingIsWholeAfterCrashes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Default(rapid.IntRange(1, 12).Draw(t, "workers"), 1)
 		c.Tries = 5
-		dead, from := map[Node]bool{}, rapid.IntRange(0, c.Workers-1).Draw(t, "from")
+		dead, from, row := map[Node]bool{}, rapid.IntRange(0, c.Workers-1).Draw(t, "from"), rapid.Bool().Draw(t, "in a row")
+		crash, later := map[Node]units.Instant{}, rapid.SampledFrom([]int{0, 40}).Draw(t, "one after the other")
 		for i := range rapid.IntRange(0, c.Workers-1).Draw(t, "crashes") {
-			dead[Node((from+i)%c.Workers)] = true
-		}
-		workers := play(&c, dead, func(_ *Scheduler, all []*Worker) (said []Action) {
-			for _, w := range all { // Each has something to tell.
-				said = append(said, Action{w.self, Message{From: -1, Body: Enqueue{State: Shared{At: 1}}}})
+			n := Node((from + i) % c.Workers)
+			if !row && i > 0 {
+				n = Node((from + rapid.IntRange(1, c.Workers-1).Draw(t, "worker")) % c.Workers)
 			}
-			return said
-		}, 3*time.Minute)
+			dead[n] = true
+			crash[n] = units.Instant(rapid.IntRange(0, later).Draw(t, "second")) * second
+		}
+		workers := ringOf(&c, crash)
 		for i, w := range workers {
 			next := Node((i + 1) % c.Workers)
 			for dead[next] {

@@ -14,8 +14,8 @@ func (w *Worker) follow(next []Node) {
 	w.ring = next[:min(len(next), w.config.Successors)]
 }
 
-// nearer reports whether the first of next, of which a scheduler tells unasked, is to come after this worker. Who is
-// farther away is not: a scheduler that was cut off for a while takes those between for dead, but they answer here.
+// nearer reports whether the first of next, of which a scheduler tells unasked, is to come after this worker. None that
+// is farther away is: a scheduler that was cut off for a while takes those between for dead, but they answer here.
 func (w *Worker) nearer(next []Node) bool {
 	away := func(n Node) int { return (int(n-w.self) + w.config.Workers) % w.config.Workers }
 	return len(next) > 0 && (len(w.ring) == 0 || away(next[0]) <= away(w.ring[0]))

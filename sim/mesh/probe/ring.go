@@ -49,7 +49,8 @@ func (w *Worker) bury(now units.Instant, l letter) {
 	w.rotate(now)
 }
 
-// mend goes on with the successors that a scheduler knows: with none the marked probes stay here.
+// mend goes on with the successors that a scheduler knows: with none the marked probes stay here. Where it
+// tells of them unasked, the round goes on as any other.
 func (w *Worker) mend(now units.Instant, asked bool) {
 	w.queue.still = len(w.ring) == 0 || w.config.Rules[rotation] != 0
 	if !asked {

@@ -127,3 +127,32 @@ func TestAveragesBecomeOne(t *testing.T) {
 		}
 	})
 }
+
+// Tables that say anything, as those of a machine that lies or of a file that is broken, move each VM at most once, fill nobody,
+// and come to an end.
+func TestTablesThatLie(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Default()
+		c.Unknown = rapid.SampledFrom(Switches()["unknown"]).Draw(t, "unknown")
+		p, q := anyVMs(t), anyVMs(t)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		lies := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, 0, 1e9}
+		tables := NewTables()
+		for s := range tables.Out {
+			for a := range tables.Out[s] {
+				tables.Out[s][a], tables.In[s][a] = lies[r.IntN(len(lies))], lies[r.IntN(len(lies))]
+			}
+		}
+		moves, _ := c.HandOver(tables, &p, &q)
+		seen := map[int]bool{}
+		for _, at := range moves {
+			if at < 0 || at >= len(p.VMs) || seen[at] {
+				t.Fatalf("moves %v of %d VMs", moves, len(p.VMs))
+			}
+			seen[at] = true
+		}
+		if len(moves) > 0 && q.Now.Overloaded() {
+			t.Fatalf("the moves fill %+v", q.Now)
+		}
+	})
+}

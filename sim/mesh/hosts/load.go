@@ -30,8 +30,8 @@ type Load struct {
 
 // Demands is the load of the source's experiments, made up.
 func Demands() Load {
-	return Load{Mean: Use{CPU: 0.25, Memory: 0.45}, Spread: 0.4, Wave: Use{CPU: 0.2, Memory: 0.3}, Period: 720,
-		Noise: Use{CPU: 0.08, Memory: 0.05}, Stays: 0.9, Bursts: 0.05, Length: 8, Height: Use{CPU: 0.4, Memory: 0.2}}
+	return Load{Mean: Use{CPU: 0.25, Memory: 0.45}, Spread: 0.4, Wave: Use{CPU: 0.05, Memory: 0.05}, Period: 720,
+		Noise: Use{CPU: 0.08, Memory: 0.05}, Stays: 0.9, Bursts: 0.2, Length: 8, Height: Use{CPU: 0.6, Memory: 0.2}}
 }
 
 // demand is what makes up the use of one VM.

@@ -57,7 +57,9 @@ func machines(v ledger.View) (all []machine) {
 
 func machineOf(v ledger.View, n *ledger.Node) machine {
 	m := machine{node: n}
-	m.Now.CPU = float64(n.Others) / max(1, float64(n.Offered))
+	if n.Offered > 0 { // What the node does not offer is others' anyway.
+		m.Now.CPU = float64(max(0, n.Others-(n.Total-n.Offered)) / n.Offered)
+	}
 	m.Mean = m.Now
 	for _, t := range v.Allocations(n.Node) {
 		now := t.App.At(v.Now())

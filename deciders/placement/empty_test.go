@@ -97,3 +97,17 @@ func TestWhatIsLearntOfExecutorsThatAreAlike(t *testing.T) {
 		t.Errorf("%d of %d move", len(moved), len(m.VMs))
 	}
 }
+
+// What others use of a node counts as far as it is more than the node keeps back.
+func TestWhatOthersUse(t *testing.T) {
+	c := ledgertest.New(t, "a")
+	for i, want := range []float64{0, 0, 0.25, 1} {
+		others := []units.Cores{0, 4, 5, 8}[i]
+		s := ledgertest.Status("a", uint64(2+i))
+		s.Offered, s.Total, s.Others = 4, 8, others
+		c.Know(ledger.NodeSaid{Status: s})
+		if got := machineOf(c.View(), c.View().Node("a")).Now.CPU; got != want {
+			t.Errorf("%v cores of 8, of which 4 are offered: %v, want %v", others, got, want)
+		}
+	}
+}

@@ -22,7 +22,7 @@ const (
 // ones: how it compiles, and the class-data archive that a node controller on this machine has
 // made for its Spark, where there is one and the driver can use it.
 func (l *launch) driverOptions() string {
-	if l.given(confDefaultOptions, "") != "" {
+	if l.given(confDefaultOptions, "") != "" || l.inCluster() {
 		return ""
 	}
 	users := strings.Fields(l.given(confExtraOptions, "--driver-java-options") + " " + l.getenv("SPARK_SUBMIT_OPTS"))

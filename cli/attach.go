@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,7 +16,10 @@ import (
 const (
 	confPlanner = "spark.pacer.planner"
 	confPlugins = "spark.plugins"
-	pacerPlugin = "org.apache.spark.pacer.PacerPlugin"
+	// confDeployMode says where the driver runs, confWaits whether spark-submit waits for one elsewhere.
+	confDeployMode = "spark.submit.deployMode"
+	confWaits      = "spark.yarn.submit.waitAppCompletion"
+	pacerPlugin    = "org.apache.spark.pacer.PacerPlugin"
 )
 
 // attaches reports whether another cluster manager starts the executors. Only the command line says
@@ -22,6 +27,38 @@ const (
 func (l *launch) attaches() bool {
 	master := cmp.Or(l.line.last["--master"], l.line.conf["spark.master"])
 	return master == api.ManagerYARN || strings.HasPrefix(master, api.ManagerKubernetes+"://")
+}
+
+// inCluster reports whether YARN starts the driver, too.
+func (l *launch) inCluster() bool {
+	return cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]) == api.ManagerYARN &&
+		l.given(confDeployMode, "--deploy-mode") == "cluster"
+}
+
+// ship has the files of this machine that the driver reads by its settings come to where it runs, as
+// copies: Hadoop takes no name with a colon, such as a planner's address. It returns all of --files.
+func (l *launch) ship() (string, error) {
+	dir, err := os.MkdirTemp("", "pacer-submit-")
+	if err != nil {
+		return "", fmt.Errorf("files for the driver: %w", err)
+	}
+	l.shipped = dir
+	files := l.given("spark.files", "--files")
+	for _, file := range [][2]string{{confCredentials, "pacer.credentials"}, {confTLSCA, "pacer-ca.pem"}} {
+		path, copied := l.settings[file[0]], filepath.Join(dir, file[1])
+		if path == "" {
+			continue
+		}
+		body, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(copied, body, 0o600)
+		}
+		if err != nil {
+			return "", fmt.Errorf("files for the driver: %w", err)
+		}
+		files, l.settings[file[0]] = joinJars(files, copied), file[1]
+	}
+	return files, nil
 }
 
 // withPlugin adds Pacer's plugin to those of the user: directly before the application, where a

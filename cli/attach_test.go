@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
@@ -50,6 +51,30 @@ func TestSubmitAttaches(t *testing.T) {
 			t.Errorf("%s: the application's arguments are %v", line, tail)
 		}
 	}
+}
+
+// A driver that YARN starts reads its files where it runs. What Pacer brings there is gone when spark-submit has ended.
+func TestSubmitToYARNsClusterMode(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	w.fakeSpark(t, `while [ "$1" != --files ]; do shift; done; cat "${2#a.txt,}" >&2; exit 3`)
+	args := []string{"submit", "--pacer-planner", f.address, "--master", "yarn", "--deploy-mode", "cluster", "--files", "a.txt", "app.py"}
+	o := w.run(t, args...)
+	got := o.arguments()
+	conf, at := confOf(got), slices.Index(got, "--files")
+	copied, ours := strings.CutPrefix(got[at+1], "a.txt,")
+	if o.code != 3 || !ours || conf[confCredentials] != filepath.Base(copied) || !strings.Contains(o.err, "user-") {
+		t.Errorf("exit code %d, arguments %v; %s", o.code, got, o.err)
+	}
+	if _, err := os.Stat(copied); err == nil || conf[confWatched] != "true" || conf[confDefaultOptions] != "" {
+		t.Errorf("left is %s, settings %v", copied, conf)
+	}
+	if told := f.last(t, api.VerbExit); told.ExitCode != 3 {
+		t.Errorf("told was %+v", told)
+	}
+	w.fakeSpark(t, "exit 143")
+	w.run(t, args...).wantLine(t, 143, "yarn runs the application on")
+	f.last(t, api.VerbPing) // No exit of a driver that runs on is told.
 }
 
 // Where no planner answers, YARN runs what it would run without Pacer.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ The same without this wrapper:
       --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
 
 Where YARN or Kubernetes (k8s://...) starts the executors, on nodes with nodecontroller --attach:
-  pacer submit --master yarn [--pacer-...] APP, or without this wrapper
+  pacer submit --master yarn [--deploy-mode cluster] [--pacer-...] APP, or without this wrapper
   spark-submit --master yarn --jars $(pacer jar) \
       --conf spark.plugins=org.apache.spark.pacer.PacerPlugin \
       --conf spark.pacer.planner=HOST:PORT --conf spark.pacer.deadline=90s APP
@@ -117,6 +118,8 @@ type launch struct {
 	files, settings map[string]string
 	// config is the configuration; its Client is how the planner is reached.
 	config config.Config
+	// shipped is a directory of copies that --files brings to the driver, "" for none.
+	shipped string
 }
 
 // submit checks everything that can be checked before anything starts, runs
@@ -127,6 +130,7 @@ func (l *launch) submit(ctx context.Context) error {
 	}
 	env := l.authenticate()
 	arguments, err := l.arguments()
+	defer func() { _ = os.RemoveAll(l.shipped) }() // It is this user's alone in any case.
 	if err != nil {
 		return err
 	}
@@ -145,6 +149,10 @@ func (l *launch) submit(ctx context.Context) error {
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
+	if l.inCluster() && command.ExitCode(err) > command.ExitSignal {
+		fmt.Fprintf(l.Stderr, "pacer: spark-submit was ended; %s runs the application on\n", api.ManagerYARN)
+		return err
+	}
 	end, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
 		ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	var app api.AppSummary
@@ -307,9 +315,13 @@ func (l *launch) configuration() (config.Config, error) {
 		return config.Config{}, command.Usagef("--remote %s: Pacer runs classic applications, not Spark Connect clients",
 			remote)
 	}
-	if mode := l.given("spark.submit.deployMode", "--deploy-mode"); mode != "" && mode != "client" {
+	if mode := l.given(confDeployMode, "--deploy-mode"); mode != "" && mode != "client" && !l.inCluster() {
 		return config.Config{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only",
 			mode)
+	}
+	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
+		return config.Config{}, command.Usagef("%s=false: pacer submit waits for the application, "+
+			"with --detach in the background", confWaits)
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
 		l.ConfigPath = path
@@ -406,6 +418,16 @@ func (l *launch) arguments() ([]string, error) {
 	if l.config.Client.TLS.CA != "" && !has(confTLSCA) {
 		l.settings[confTLSCA] = l.config.Client.TLS.CA
 	}
+	options := map[string]string{}
+	if l.inCluster() {
+		files, err := l.ship()
+		if err != nil {
+			return nil, err
+		}
+		if files != "" {
+			options["--files"] = files
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(l.settings)) {
 		if _, given := l.line.conf[key]; !given {
 			front = append(front, "--conf", key+"="+l.settings[key])
@@ -415,7 +437,6 @@ func (l *launch) arguments() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := map[string]string{}
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.
 		options["--jars"] = joinJars(l.given("spark.jars", "--jars"), jar)

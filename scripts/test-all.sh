@@ -13,7 +13,7 @@ newest=$1
 shift
 others=("$@")
 contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
-told='^Test(Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|DeadlineInYARNsGroups|DeadlineOnKubernetes)$'
+told='^Test(Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|DeadlineInYARNsGroups|DriverOnYARN|DeadlineOnKubernetes)$'
 stories='Entrances|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
 
 . scripts/beside.sh

@@ -110,6 +110,45 @@ func leftAsFound(t *testing.T, s *realenv.System, node *realenv.Process, deadlin
 	wantAnswer(t, run, want)
 }
 
+// TestDriverOnYARN is the story of cluster mode: YARN starts the driver, too, in a container of its own. The deadline is
+// that of pacer submit, and the exit code is spark-submit's.
+func TestDriverOnYARN(t *testing.T) {
+	realenv.RequireAll(t)
+	y := realenv.NewYARN(t)
+	s := realenv.New(t)
+	s.On(y)
+	s.StartPlanner()
+	s.StartNode("--attach")
+	submit := func(code int, args ...string) (*realenv.Process, api.AppDetail) {
+		t.Helper()
+		before := len(s.Apps())
+		run := s.Submit(append([]string{"--deploy-mode", "cluster", "--conf", "spark.yarn.appMasterEnv.SPARK_LOCAL_IP=127.0.0.1",
+			"--py-files", "testdata/toil.py", "--pacer-profile", "cluster"}, args...)...)
+		if got := run.Wait(patience); got != code {
+			t.Fatalf("exit code %d, want %d: %s", got, code, run.LastWords())
+		}
+		if len(s.Apps()) != before+1 {
+			t.Fatalf("no application has registered: %s", run.LastWords())
+		}
+		return run, s.Newest()
+	}
+	_, recorded := submit(0, "testdata/branches.py", scale)
+	deadline := fmt.Sprintf("%dms", (recorded.Duration * 1.4).Duration().Milliseconds())
+	realenv.Repeat(t, func() error {
+		run, app := submit(0, "--pacer-deadline", deadline, "testdata/branches.py", scale)
+		found(t, app)
+		if err := realenv.AtExit(run.Took(), app); err != nil {
+			t.Error(err)
+		}
+		t.Logf("deadline %v, took %v, mean cores %.2f, notices %q", app.Deadline, app.Duration, float64(app.MeanCores), app.Notices)
+		return realenv.Held(app)
+	})
+	// spark-submit has no code of a driver elsewhere but 1. YARN would try it again, as another application of Pacer's.
+	if _, failed := submit(1, "--conf", "spark.yarn.maxAppAttempts=1", "testdata/raises.py"); failed.State != api.AppFailed || failed.ExitCode != 1 {
+		t.Errorf("one that fails is %s with exit code %d", failed.State, failed.ExitCode)
+	}
+}
+
 // found says which executors of an application no node has found.
 func found(t *testing.T, app api.AppDetail) {
 	t.Helper()

@@ -101,7 +101,7 @@ bench-queue: build ## measure how long somebody waits for a node that a long app
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)
 
 bench-attach: export YARN := 1
-bench-attach: build ## measure deadlines of applications whose executors a YARN starts, and what is left behind there (30 minutes; ARGS="-only attach-chain -runs 1" takes less)
+bench-attach: build ## measure deadlines of applications whose executors a YARN starts, and what is left behind there (45 minutes; ARGS="-only attach-chain -runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench attach $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)

@@ -34,9 +34,12 @@ func attachRows(o trialOptions) []row {
 		o.runs = attachRuns
 	}
 	var out []row
-	for _, name := range []string{"chain", "join"} {
-		measure := func(t testing.TB, add adder) { attached(t, add, name, o) }
-		out = append(out, row{name: "attach-" + name, minutes: 2 + 2.2*float64(o.runs), spark: true, measure: measure})
+	for _, groups := range []string{"", realenv.Strict} {
+		for _, name := range []string{"chain", "join"} {
+			measure := func(t testing.TB, add adder) { attached(t, add, name, groups, o) }
+			out = append(out, row{name: strings.TrimSuffix("attach-"+name+"-"+groups, "-"), minutes: 2 + 2.2*float64(o.runs),
+				spark: true, measure: measure})
+		}
 	}
 	return append(out, row{name: "attach-faults", minutes: 11, spark: true, measure: attachFaults},
 		row{name: "attach-layouts", minutes: 0.5, measure: attachLayouts})
@@ -65,8 +68,9 @@ type attachCounts struct {
 
 // attached measures one application: rounds of a run on plain YARN and one under a deadline of the
 // median of the former and more, in an order that is drawn.
-func attached(t testing.TB, add adder, name string, o trialOptions) {
-	a := attachTrial{t: t, name: name, command: onYARN[name], y: realenv.NewYARN(t), s: realenv.New(t),
+// groups is what YARN gives containers (realenv.NewYARN), and behind the name in those of figures.
+func attached(t testing.TB, add adder, name, groups string, o trialOptions) {
+	a := attachTrial{t: t, name: name, command: onYARN[name], y: realenv.NewYARN(t, groups), s: realenv.New(t),
 		account: newAccount(t)}
 	a.account.join(t, a.y.Daemons()...)
 	a.s.On(a.y)
@@ -112,6 +116,7 @@ func attached(t testing.TB, add adder, name string, o trialOptions) {
 		}
 		ratios = append(ratios, both[1]/both[0])
 	}
+	name = strings.TrimSuffix(name+"_"+groups, "_")
 	median := benchline.Median(errs)
 	median.Each = errs
 	add("attach.exit_error_pct."+name, median, "%")

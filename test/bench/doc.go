@@ -24,7 +24,8 @@
 //	                                     those with a profile that are called feasible, the part that is in time
 //	archive.core_seconds                 to make a class-data archive, once for each Spark and Java
 //	attach.exit_error_pct.A, .late.A     an application on a YARN of this machine, due 1.4 times what it takes there
-//	                                     without Pacer: from its exit to its deadline, median, in per cent; runs late
+//	                                     without Pacer: from its exit to its deadline, median, in per cent; runs late.
+//	                                     A_strict is A where YARN gives each container a group with a strict quota
 //	attach.core_seconds_ratio.A          the CPU time of its processes, those of YARN's containers too, over that without
 //	                                     Pacer, pairs, median
 //	attach.answers_differ.A, .found_pct.A, .foreign_tasks.A, .ended_by_us.A   of these runs under Pacer: other answers

@@ -131,6 +131,7 @@ func TestWhatComesInIsBounded(t *testing.T) {
 
 	events("host has", func(e *api.Events) { e.Events[0].Executor.Host = long(api.MostName) })
 	events("container has", func(e *api.Events) { e.Events[0].Executor.Container = long(api.MostName) })
+	events("machine has", func(e *api.Events) { e.Events[0].Executor.Machine = long(api.MostName) })
 	events("cores is", func(e *api.Events) { e.Events[0].Executor.Cores = -1 })
 	events("memory_bytes", func(e *api.Events) { e.Events[0].Executor.Memory = -1 })
 	events("number of events", func(e *api.Events) {

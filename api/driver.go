@@ -443,6 +443,9 @@ type ExecutorEvent struct {
 	Cores     int         `json:"cores,omitempty"`
 	Memory    units.Bytes `json:"memory_bytes,omitempty"`
 	Container string      `json:"container,omitempty"`
+	// Machine is the id of the boot of the machine that it runs on, as the executor itself reads it, "" for unknown:
+	// a pod's host is an address of its own.
+	Machine string `json:"machine,omitempty"`
 }
 
 // StageReady goes with EventStageReady.

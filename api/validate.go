@@ -179,6 +179,7 @@ func (x *ExecutorEvent) validate(f *faults) {
 	f.count("cores", x.Cores, MostCores)
 	f.size("memory_bytes", int64(x.Memory))
 	f.text("container", x.Container, MostName)
+	f.text("machine", x.Machine, MostName)
 }
 
 func (k StageKey) validate(f *faults) {

@@ -313,10 +313,10 @@ const mostHosts = 32
 // nameWithin bounds how long names are asked for.
 const nameWithin = time.Second
 
-// hostsOf are all names and addresses of this machine, host among them: those of the loopback only
-// where host is one, for every machine has them.
-func hostsOf(host string) []string {
-	all := map[string]bool{host: true}
+// hostsOf are all names and addresses of this machine, host among them, and the id of its boot: those of the
+// loopback only where host is one, for every machine has them.
+func hostsOf(host, boot string) []string {
+	all := map[string]bool{}
 	if name, err := os.Hostname(); err == nil {
 		all[name] = true
 		short, _, _ := strings.Cut(name, ".")
@@ -340,11 +340,11 @@ func hostsOf(host string) []string {
 			all[strings.TrimSuffix(name, ".")] = true
 		}
 	}
-	delete(all, "")
-	list := slices.Sorted(maps.Keys(all))
-	if len(list) > mostHosts {
-		list = append(slices.DeleteFunc(list, func(s string) bool { return s == host })[:mostHosts-1], host)
-		slices.Sort(list)
+	for _, always := range []string{"", host, boot} {
+		delete(all, always)
 	}
+	list := slices.Sorted(maps.Keys(all))
+	list = append(list[:min(len(list), mostHosts-2)], host, boot)
+	slices.Sort(list)
 	return list
 }

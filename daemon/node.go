@@ -263,9 +263,6 @@ const stateKey = "node/state"
 func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	cfg := n.cfg.engine()
 	cfg.Incarnation = rand.Text()
-	if n.cfg.Attach {
-		cfg.Hosts = hostsOf(n.cfg.host())
-	}
 	if n.deps.HostUsed == nil {
 		cfg.Machine = allCores()
 	}
@@ -276,6 +273,9 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	var err error
 	if cfg.Boot, err = boot(); err != nil {
 		return nil, fmt.Errorf("boot id: %w", err)
+	}
+	if n.cfg.Attach {
+		cfg.Hosts = hostsOf(n.cfg.host(), cfg.Boot)
 	}
 	if err := n.openHistory(); err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ type Attached struct {
 	// Host is where it runs, Container its container or pod, "" where that is not known.
 	Host      string `json:"host"`
 	Container string `json:"container,omitempty"`
+	// Machine is the id of the boot of its machine, "" where that is not known.
+	Machine string `json:"machine,omitempty"`
 	// Cores are its task slots, Memory what it takes, as Spark tells them.
 	Cores  int         `json:"cores"`
 	Memory units.Bytes `json:"memory_bytes,omitempty"`

@@ -104,7 +104,7 @@ func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 	if known := a.Executor(x.ID); known != nil && !known.MayRun() && !known.Unknown() {
 		return // Its driver has not heard yet that its process has exited.
 	}
-	t.attach(a, x.ID, ledger.Attached{Host: api.Clip(x.Host, api.MostName), Container: x.Container,
+	t.attach(a, x.ID, ledger.Attached{Host: api.Clip(x.Host, api.MostName), Container: x.Container, Machine: x.Machine,
 		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory})
 	t.follow(a)
 }
@@ -115,7 +115,7 @@ func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) 
 	if x := a.Executor(id); x != nil {
 		had = x.Node
 	}
-	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.nodeOf(is.Host, had), Attached: is})
+	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.nodeOf(is, had), Attached: is})
 }
 
 // gone takes in that a's driver has lost an executor.
@@ -126,12 +126,14 @@ func (t *attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	}
 }
 
-// nodeOf is the node that attaches to an executor on a host, "" where there is none. Of a node that has not spoken
+// nodeOf is the node that attaches to the machine of an executor, "" where there is none. Of a node that has not spoken
 // since the planner started it is known only that it had what it has.
-func (t *attached) nodeOf(host, had string) string {
+func (t *attached) nodeOf(is ledger.Attached, had string) string {
 	for _, n := range t.view.Nodes() {
 		if n.Attaches() && n.Here() && (n.Spoken() || n.Node == had) &&
-			slices.ContainsFunc(n.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+			slices.ContainsFunc(n.Hosts, func(h string) bool {
+				return strings.EqualFold(h, is.Host) || h == is.Machine && h != ""
+			}) {
 			return n.Node
 		}
 	}
@@ -156,7 +158,7 @@ func (t *attached) heard(node string) {
 // another one has its host.
 func (t *attached) seek(a *ledger.App) (moved bool) {
 	for _, x := range a.Alive() {
-		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.nodeOf(x.Attached.Host, "") != x.Node {
+		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.nodeOf(*x.Attached, "") != x.Node {
 			t.attach(a, x.ID, *x.Attached)
 			moved = true
 		}

@@ -160,6 +160,29 @@ func TestAnExecutorRunsFreeWhereNoNodeAttaches(t *testing.T) {
 	}
 }
 
+// A pod has an address of its own: its executor is known to be on a node when it has said on which machine it runs.
+func TestAPodIsOnTheNodeOfItsMachine(t *testing.T) {
+	w := attachedWorld(t)
+	w.hosts["c"] = []string{"10.0.0.3", "boot-c"}
+	w.hello("c")
+	r := attachedTo("chain", 100)
+	id := w.register(r).AppID
+	first, second := upOn("1", "10.244.0.7"), upOn("2", "10.244.0.8")
+	second.Executor.Machine = "boot-c"
+	w.tell(id, r.Submission, first, second)
+	if diff := cmp.Diff(map[string][]api.ExecutorID{"c": {"2"}}, w.onNodes(id)); diff != "" {
+		t.Fatalf("plans: %s", diff)
+	}
+	first.Executor.Machine = "boot-c"
+	w.tell(id, r.Submission, first)
+	if diff := cmp.Diff(map[string][]api.ExecutorID{"c": {"1", "2"}}, w.onNodes(id)); diff != "" {
+		t.Fatalf("plans: %s", diff)
+	}
+	if a := w.app(id); a.Executors[0].Host != "10.244.0.7" || a.Pacing != "paced" {
+		t.Fatalf("%s %q: %+v", a.Pacing, a.Notices, a.Executors[0])
+	}
+}
+
 func TestANodeThatAttachesHasNoExecutorsOfOthers(t *testing.T) {
 	w := attachedWorld(t)
 	reply := w.mustRegister(registration("new", 0))

@@ -82,7 +82,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 	key := api.StageKey{Stage: 3, Attempt: 1}
 	want := api.Events{V: api.Version, AppID: "app-20261121043012-0001-3fa94c", Submission: "u-1", Planner: "planner-1", Events: []api.Event{
 		{Seq: 1, At: 0.5, Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{
-			ID: "1", Host: "worker-1", Cores: 4, Memory: 1408 * units.MiB, Container: "container_1764300000000_0007_01_000002"}},
+			ID: "1", Host: "worker-1", Cores: 4, Memory: 1408 * units.MiB, Container: "container_1764300000000_0007_01_000002", Machine: "00ff-01"}},
 		{Seq: 2, At: 0.75, Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: "2", Reason: "killed"}},
 		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
 			StageKey: key, Job: 2, Name: "count at app.py:3", Signature: "00ff", Parents: []int{0, 1}, Tasks: 8,

@@ -25,18 +25,19 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A Kubernetes for tests: fabric8's mock of the API on loopback, and in the kubelet's place something that starts the
- * executors of pods as processes. Each is in groups of cgroup v1 that are named and bounded as a kubelet's are. Nothing is
- * scheduled, no image is run and no name space is made: all pods are this machine's, with its Spark.
+ * A Kubernetes for tests: fabric8's mock of the API on loopback, and in the kubelet's place something that starts
+ * the executors of pods as processes. Each is in groups of cgroup v1 that are named and bounded as a kubelet's are.
+ * Nothing is scheduled, no image is run and no namespace is made: all pods are this machine's, with its Spark.
  *
- * <p>Its arguments are the directory of its files and the Spark. The API's port is in the file port, the group below which
- * those of pods are in the cpu tree in the file groups. It prints "ready", and removes all when it is ended.
+ * <p>Its arguments are the directory of its files and the Spark. The API's port is in the file port, the group below
+ * which those of pods are in the cpu tree in the file groups. It prints "ready", and removes all when it is ended.
  */
 final class Cluster {
     private static final Path GROUPS = Path.of("/sys/fs/cgroup");
     private static final int PERIOD = 100_000; // Of a kubelet's quotas, in us.
 
     private final Map<String, Process> pods = new ConcurrentHashMap<>(); // By their names.
+    private final Map<String, String> addresses = new ConcurrentHashMap<>(); // None is the machine's.
     private final List<Path> trees = new ArrayList<>(); // The top of all pods in each tree, the CPU's first.
     private final Path dir;
     private final String spark;
@@ -100,8 +101,11 @@ final class Cluster {
         List<String> command = new ArrayList<>(List.of("bash", "-c",
             "for group in $GROUPS_OF_POD; do echo $$ >$group/cgroup.procs; done; exec \"$@\"", "kubelet"));
         Map<String, String> env = new TreeMap<>();
+        String address = "127.1.0." + (addresses.size() + 1);
+        addresses.put(name, address);
         for (EnvVar v : container.getEnv()) {
-            env.put(v.getName(), v.getValue() != null ? v.getValue() : ADDRESS); // What is no value is the pod's address.
+            // What is not a value is the pod's address.
+            env.put(v.getName(), v.getValue() != null ? v.getValue() : address);
         }
         command.addAll(executor(env));
         ProcessBuilder builder = new ProcessBuilder(command).directory(work.toFile()).redirectErrorStream(true)
@@ -114,7 +118,6 @@ final class Cluster {
         say(pod, "Running");
         process.onExit().thenAccept(p -> say(pod, p.exitValue() == 0 ? "Succeeded" : "Failed"));
     }
-    private static final String ADDRESS = "127.0.0.1";
 
     /** What the entry point of Spark's image makes of a pod's environment. */
     private List<String> executor(Map<String, String> env) {
@@ -158,7 +161,8 @@ final class Cluster {
         String name = pod.getMetadata().getName();
         try {
             client.pods().inNamespace(pod.getMetadata().getNamespace()).withName(name).editStatus(p -> new PodBuilder(p)
-                .editOrNewStatus().withPhase(phase).withPodIP(ADDRESS).withHostIP("127.0.0.1").endStatus().build());
+                .editOrNewStatus().withPhase(phase).withPodIP(addresses.get(name)).withHostIP("127.0.0.1").endStatus()
+                .build());
         } catch (RuntimeException e) {
             System.err.println("pod " + name + " is not " + phase + " for the API: " + e.getMessage());
         }

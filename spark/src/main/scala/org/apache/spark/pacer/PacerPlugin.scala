@@ -1,7 +1,7 @@
 package org.apache.spark.pacer
 
 import java.lang.management.ManagementFactory
-import java.nio.file.{Path, Paths}
+import java.nio.file.{Files, Path, Paths}
 import java.util.{Map => JavaMap}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.locks.LockSupport
@@ -56,7 +56,10 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
       case Some(path) =>
         publish(ProgressPage.open(Paths.get(path)))
         Option(SparkEnv.get).foreach(ExecutorUser.tell)
-      case None if context.conf().getBoolean(PacerConf.Attached, false) => publish(ProgressPage.make(directory, context.executorID()))
+      case None if context.conf().getBoolean(PacerConf.Attached, false) =>
+        // A pod's address is its own, not its machine's. Text is of a class that any driver has.
+        context.send(context.executorID() -> Files.readString(BootId).trim)
+        publish(ProgressPage.make(directory, context.executorID()))
       case None => ()
     }
   } catch {
@@ -183,6 +186,8 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
 }
 
 private[spark] object PacerExecutorPlugin {
+  /** What names the machine, in its containers too. */
+  private val BootId = Paths.get("/proc/sys/kernel/random/boot_id")
   private val PeriodNanos = 100L * 1000 * 1000
   private val LeastNanos = 10L * 1000 * 1000
 

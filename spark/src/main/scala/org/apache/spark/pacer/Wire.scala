@@ -134,8 +134,8 @@ private[spark] object Wire {
   sealed trait DriverEvent
 
   /** Where it runs and what it has is told of one that a cluster manager has started; container may be its pod. */
-  final case class ExecutorUp(id: String, host: String = "", cores: Int = 0, memory: Long = 0, container: String = "")
-    extends DriverEvent
+  final case class ExecutorUp(id: String, host: String = "", cores: Int = 0, memory: Long = 0, container: String = "",
+      machine: String = "") extends DriverEvent
   final case class ExecutorGone(id: String, reason: String) extends DriverEvent
   final case class StageReady(
       key: StageKey,
@@ -258,7 +258,7 @@ private[spark] object Wire {
 
   /** About how many bytes an event takes as JSON, as Event.Size of api/validate.go has it. */
   def size(what: DriverEvent): Int = 512 + (what match {
-    case e: ExecutorUp => length(e.host, MostName) + length(e.container, MostName)
+    case e: ExecutorUp => length(e.host, MostName) + length(e.container, MostName) + length(e.machine, MostName)
     case ExecutorGone(_, reason) => length(reason, MostText)
     case s: StageReady => length(s.name, MostName) + 64 * s.bindings.size + 12 * s.parents.size
     case StageBound(_, bound) => 64 * bound.size
@@ -305,6 +305,7 @@ private[spark] object Wire {
     if (e.cores > 0) o.put("cores", e.cores)
     if (e.memory > 0) o.put("memory_bytes", e.memory)
     if (e.container.nonEmpty) o.put("container", clip(e.container, MostName))
+    if (e.machine.nonEmpty) o.put("machine", clip(e.machine, MostName))
   }
 
   private def ready(o: ObjectNode, s: StageReady): Unit = {

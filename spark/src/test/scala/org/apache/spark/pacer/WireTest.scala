@@ -74,7 +74,8 @@ object WireTest {
   private[pacer] val key = StageKey(3, 1)
 
   val events: Seq[Event] = Seq(
-    Event(1, 0.5, ExecutorUp("1", "worker-1", 4, 1408L << 20, "container_1764300000000_0007_01_000002")),
+    Event(1, 0.5, ExecutorUp("1", "worker-1", 4, 1408L << 20, "container_1764300000000_0007_01_000002",
+      "00ff-01")),
     Event(2, 0.75, ExecutorGone("2", "killed")),
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
       Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1), query = Some(QueryStage(5, "0f1e", 2, QueryStage.Result)))),

@@ -37,8 +37,12 @@ private[scheduler] final class AttachedApplication(scheduler: StageBoundScheduli
     sc.addSparkListener(new SparkListener {
       override def onExecutorAdded(added: SparkListenerExecutorAdded): Unit =
         added.executorInfo.attributes.get(ContainerAttribute).foreach(containers.put(added.executorId, _))
-      override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit = containers.remove(removed.executorId)
+      override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit = {
+        containers.remove(removed.executorId)
+        attachment.machines.remove(removed.executorId)
+      }
     })
+    attachment.placed = scheduler.tellAgain
     super.start()
   }
 
@@ -80,7 +84,8 @@ private[scheduler] final class AttachedApplication(scheduler: StageBoundScheduli
     if (attachment.manager == "yarn") PacerConf.overhead(conf, heap, python = false) else PacerConf.overhead(conf, heap)
 
   override def up(executor: String, host: String): ExecutorUp = ExecutorUp(executor, host, cores,
-    heap + overhead + PacerConf.offHeap(conf), Option(containers.get(executor)).orElse(pod(executor)).getOrElse(""))
+    heap + overhead + PacerConf.offHeap(conf), Option(containers.get(executor)).orElse(pod(executor)).getOrElse(""),
+    Option(attachment.machines.get(executor)).getOrElse(""))
 
   /** As Spark names pods of executors. */
   private def pod(executor: String): Option[String] =

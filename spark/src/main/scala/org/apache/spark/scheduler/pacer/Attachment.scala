@@ -3,6 +3,7 @@ package org.apache.spark.scheduler.pacer
 import java.io.IOException
 import java.net.URL
 import java.util.{Collections, Enumeration, Map => JavaMap}
+import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.{SPARK_VERSION, SparkContext, SparkException}
 import org.apache.spark.api.plugin.{DriverPlugin, PluginContext}
@@ -32,6 +33,10 @@ private[pacer] final class Attachment private (
 
   /** Called when the connection to the planner is lost, and when it was taken up again. */
   @volatile var changed: () => Unit = () => ()
+
+  /** Called when an executor has said on which machine it runs. */
+  @volatile var placed: String => Unit = _ => ()
+  val machines = new ConcurrentHashMap[String, String]() // By executor.
   private var connection: Option[NatsTransport] = None
   private var before = Map.empty[String, Option[String]] // What was set of that which is set anew.
   private var asked = false
@@ -151,6 +156,17 @@ private[spark] final class AttachedDriver extends DriverPlugin {
   }
 
   override def registerMetrics(appId: String, context: PluginContext): Unit = attachment.foreach(_.started())
+
+  /** An executor's plugin says on which machine it runs. */
+  override def receive(message: Any): AnyRef = {
+    (message, attachment) match {
+      case ((executor: String, machine: String), Some(a)) =>
+        a.machines.put(executor, machine)
+        a.placed(executor)
+      case _ => ()
+    }
+    None.orNull
+  }
 
   /** Of a context that did not start, too. */
   override def shutdown(): Unit = attachment.foreach(_.close())

@@ -144,6 +144,15 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     super.executorAdded(execId, host)
   }
 
+  /** Tells the planner what is known now of an executor that is there. */
+  def tellAgain(execId: String): Unit = synchronized {
+    for (told <- ups.get(execId); now = planned.up(execId, told.host) if now != told) {
+      ups(execId) = now
+      tell(now)
+      flush()
+    }
+  }
+
   override def executorHeartbeatReceived(
       execId: String,
       accumUpdates: Array[(Long, Seq[AccumulatorV2[_, _]])],

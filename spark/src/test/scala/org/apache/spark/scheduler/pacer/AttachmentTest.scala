@@ -12,11 +12,13 @@ import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{Test, Timeout}
 
 import org.apache.spark.{SparkConf, SparkContext, SparkException}
+import org.apache.spark.internal.plugin.PluginMessage
 import org.apache.spark.pacer.{PacerConf, PacerPlugin}
 import org.apache.spark.pacer.Wire.Unpaced
 import org.apache.spark.resource.{ResourceProfile, ResourceProfileBuilder, TaskResourceRequests}
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl, WorkerOffer}
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
+import org.apache.spark.util.RpcUtils
 
 /** Real contexts in front of a cluster manager without executors, attached to a planner that says one thing. */
 class AttachmentTest {
@@ -61,6 +63,12 @@ class AttachmentTest {
       sc.taskScheduler.asInstanceOf[TaskSchedulerImpl].resourceOffers(IndexedSeq(WorkerOffer("1", "a", 0)))
       val up = planner.events("executor_up").path("executor")
       assertEquals(mapper.readTree(s"""{"id":"1","host":"a","cores":1,"memory_bytes":${1408L << 20},"container":"t-exec-1"}"""), up)
+      // Plugins of executors say where they run, before or after the first offer.
+      val endpoint = RpcUtils.makeDriverRef("org.apache.spark.internal.plugin.PluginEndpoint", sc.conf, sc.env.rpcEnv)
+      Seq("1", "2").foreach(x => endpoint.askSync[AnyRef](PluginMessage(classOf[PacerPlugin].getName, x -> s"boot-$x")))
+      assertEquals("boot-1", planner.events("executor_up").path("executor").path("machine").asText())
+      sc.taskScheduler.asInstanceOf[TaskSchedulerImpl].resourceOffers(IndexedSeq(WorkerOffer("2", "10.0.0.2", 0)))
+      assertEquals("boot-2", planner.events("executor_up").path("executor").path("machine").asText())
     }
     assertFalse(planner.events("end").path("failed").asBoolean())
     planner.beats.clear()

@@ -20,7 +20,9 @@ import (
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/fluid"
+	"github.com/sparkpacer/pacer/sim/mesh"
 	"github.com/sparkpacer/pacer/sim/mesh/hosts"
+	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -30,7 +32,7 @@ func simulateCommand(sh *shell) *cobra.Command {
 	var o paper.Options
 	var fo tableOptions
 	var out string
-	reserve := strings.Join(fluid.ReserveTables(), " and ")
+	reserve, peacock := strings.Join(fluid.ReserveTables(), " and "), meshpaper.PeacockTables()
 	tables := slices.Concat(paper.Tables(), slices.Sorted(maps.Keys(unpaced())))
 	c := &cobra.Command{
 		Use:   "simulate SCENARIO|TRACE.csv|" + strings.Join(tables, "|"),
@@ -43,7 +45,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 			"is divided by offers; " + reserve + " are jobs with deadlines whose work nobody knows, and\n" +
 			unknownTable + " is what it is worth to promise such applications something, with the engines.\n" +
 			glapTable + " is of a fourth: machines that empty themselves by what they have learnt, beside other\n" +
-			"policies, and " + alikeTable + " how alike what they have learnt becomes.\n" +
+			"policies, and " + alikeTable + " how alike what they have learnt becomes; " + peacock[0] + " are schedulers\n" +
+			"without a planner, " + strings.Join(peacock[1:], ", ") + " one of them in parts.\n" +
 			"With --out it also writes the figures as JSON, plots, and of a scenario the event\n" +
 			"history for `pacer replay`.",
 		Args: cobra.ExactArgs(1),
@@ -56,7 +59,11 @@ func simulateCommand(sh *shell) *cobra.Command {
 	c.Flags().IntSliceVar(&fo.CPUs, "cpus", []int{2250, 4500, 15000}, "clusters of "+reserve)
 	c.Flags().BoolVar(&fo.Full, "full", false, "of "+reserve+": as many jobs as the source has, not 20,000")
 	c.Flags().IntSliceVar(&fo.Workers, "workers", nil,
-		"sizes of "+strings.Join(meshed(), " and ")+" (default: the source's)")
+		"sizes of "+strings.Join(meshed(), ", ")+" (default: each table's own)")
+	c.Flags().IntVar(&fo.Jobs, "jobs", 0, "jobs in each case of "+peacock[0]+" and its parts (default: each table's own)")
+	c.Flags().StringVar(&fo.Trace, "trace", "", "jobs of those: a file, ARRIVAL TASKS MEAN DURATION... a line, in seconds")
+	c.Flags().StringArrayVar(&fo.Switches, "switch", nil, "another reading for those, \"NAME VALUE\", of "+
+		strings.Join(meshpaper.PeacockSwitches(), ", "))
 	c.Flags().StringVar(&out, "out", "", "directory for plots and the event history")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for _, law := range laws {
@@ -77,14 +84,13 @@ func simulateCommand(sh *shell) *cobra.Command {
 			return command.Usagef("--cpus and --full are for %s", reserve)
 		case len(fo.CPUs) == 0 || slices.ContainsFunc(fo.CPUs, func(n int) bool { return n < 1 || n > 1_000_000 }):
 			return command.Usagef("--cpus is %v: want numbers from 1 to 1000000", fo.CPUs)
-		case !slices.Contains(meshed(), args[0]) && len(fo.Workers) > 0:
-			return command.Usagef("--workers is for %s", strings.Join(meshed(), ", "))
-		case slices.ContainsFunc(fo.Workers, func(n int) bool { return n < 1 || n > 100_000 }):
-			return command.Usagef("--workers is %v: want numbers from 1 to 100000", fo.Workers)
 		case len(laws) > 0 && isUnpaced:
 			return command.Usagef("--law is for scenarios and for tables of executors that are steered")
 		case !isTable && len(laws) > 1:
 			return command.Usagef("a scenario runs under one law, not %d", len(laws))
+		}
+		if err := fo.check(args[0]); err != nil {
+			return err
 		}
 		if out != "" {
 			if err := os.MkdirAll(out, 0o755); err != nil {
@@ -108,7 +114,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 		} else {
 			err = sh.simulateScenario(c.Context(), args[0], strings.Join(laws, ""), *form, out)
 		}
-		if errors.Is(err, sim.ErrStopped) || errors.Is(err, fluid.ErrStopped) || errors.Is(err, hosts.ErrStopped) {
+		if slices.ContainsFunc([]error{sim.ErrStopped, fluid.ErrStopped, hosts.ErrStopped, mesh.ErrStopped},
+			func(stopped error) bool { return errors.Is(err, stopped) }) {
 			return fmt.Errorf("interrupted: %w", c.Context().Err())
 		}
 		return err

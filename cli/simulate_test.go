@@ -171,6 +171,10 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("arrival,time,core,elastic,cores,memory,priority\n0,-1,1,0,1,1g,0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	hawk := filepath.Join(t.TempDir(), "hawk.txt")
+	if err := os.WriteFile(hawk, []byte("0 1 3 3\n1 2 3 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
 		"neither a scenario file nor one of table4": {"simulate", "nothing"},
 		`--law "bang": want one of`:                 {"simulate", "table4", "--law", "bang"},
@@ -188,11 +192,16 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		"--cpus is [0]: want numbers from 1":                                      {"simulate", "tr1", "--cpus", "0"},
 		"--cpus and --full are for tr1 and tr2":                                   {"simulate", "pace", "--full"},
 		"glap has no such case, want a part of one's name: MACHINES-RATIO POLICY": {"simulate", "glap", "--only", "nobody"},
-		"--workers is for glap":                                                   {"simulate", "pace", "--workers", "5"},
+		"--jobs, --trace and --switch are for peacock, ":                          {"simulate", "glap", "--jobs", "5"},
+		"--switch: unknown switch \"hops\": want one of demand jobs|work, ":       {"simulate", "peacock", "--switch", "hops 1"},
+		"peacock-hops has no such case, want a part of one's name: TRACE LOAD%":   {"simulate", "peacock-hops", "--only", "nobody"},
+		"hawk.txt:2: tasks \"2\" and 1 durations: want one for each":              {"simulate", "peacock", "--trace", hawk},
+		"read the trace: open none.txt":                                           {"simulate", "peacock", "--trace", "none.txt"},
+		"--workers is for peacock, ":                                              {"simulate", "pace", "--workers", "5"},
 		"--workers is [0]: want numbers from 1":                                   {"simulate", "glap", "--workers", "0"},
 		"nothing of offers is":                                                    {"simulate", "offers", "--seeds", "2"},
 		"scenarios and for tables of executors":                                   {"simulate", "offers", "--law", "pi"},
-		"sharing, eq21, glap, glap-learning":                                      {"simulate", "offer"},
+		"sharing, eq21, glap, glap-learning, offers, pace, peacock, ":             {"simulate", "offer"},
 		"bad.csv:2: time \"-1\": want a number":                                   {"simulate", bad},
 		"accepts 1 arg(s), received 0":                                            {"simulate"},
 		"a scenario runs under one law":                                           {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},

@@ -5,12 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/sim/fluid"
-	mesh "github.com/sparkpacer/pacer/sim/mesh/paper"
+	"github.com/sparkpacer/pacer/sim/mesh"
+	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/unknown"
 	"github.com/sparkpacer/pacer/sim/zoe"
@@ -35,14 +37,58 @@ type printout struct {
 	cases   string // What their names are made of, where that is too much to guess.
 }
 
-// tableOptions say how such a table is made; Workers are sizes of the meshes.
+// tableOptions say how such a table is made. Workers are sizes of the meshes, the others are for Peacock's.
 type tableOptions struct {
 	fluid.Options
-	Workers []int
+	Workers  []int
+	Jobs     int
+	Trace    string
+	Switches []string
 }
 
 // meshed are the tables of mesh/paper.
-func meshed() []string { return []string{glapTable, alikeTable} }
+func meshed() []string { return append(meshpaper.PeacockTables(), glapTable, alikeTable) }
+
+// check says which of the options of meshes does not fit the table of that name.
+func (o tableOptions) check(name string) error {
+	peacock := meshpaper.PeacockTables()
+	switch {
+	case !slices.Contains(meshed(), name) && len(o.Workers) > 0:
+		return command.Usagef("--workers is for %s", strings.Join(meshed(), ", "))
+	case slices.ContainsFunc(o.Workers, func(n int) bool { return n < 1 || n > 100_000 }):
+		return command.Usagef("--workers is %v: want numbers from 1 to 100000", o.Workers)
+	case !slices.Contains(peacock, name) && (o.Jobs != 0 || o.Trace != "" || len(o.Switches) > 0):
+		return command.Usagef("--jobs, --trace and --switch are for %s", strings.Join(peacock, ", "))
+	case o.Jobs < 0 || o.Jobs > 1_000_000:
+		return command.Usagef("--jobs is %d: want a number from 1 to 1000000", o.Jobs)
+	}
+	if err := (meshpaper.PeacockOptions{Switches: o.Switches}).Validate(); err != nil {
+		return command.Usagef("--switch: %v", err)
+	}
+	return nil
+}
+
+// peacockTable runs the table of that name.
+func peacockTable(name string, o tableOptions) (printout, error) {
+	p := meshpaper.PeacockOptions{Workers: o.Workers, Jobs: o.Jobs, Seeds: o.Seeds, Only: o.Only, Switches: o.Switches,
+		Stop: o.Stop}
+	if o.Trace != "" {
+		file, err := os.Open(o.Trace)
+		if err != nil {
+			return printout{}, command.Usagef("read the trace: %v", err)
+		}
+		defer file.Close()
+		p.TraceName = filepath.Base(o.Trace)
+		if p.Trace, err = mesh.ReadTrace(o.Trace, file); err != nil {
+			return printout{}, command.Coded(command.ExitUsage, err)
+		}
+	}
+	t, err := meshpaper.RunPeacock(name, p)
+	if err != nil {
+		return printout{}, err
+	}
+	return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw, ": TRACE LOAD% WORKERS SYSTEM"}, nil
+}
 
 // unpaced are the tables in which no control law steers anything.
 func unpaced() map[string]func(tableOptions) (printout, error) {
@@ -63,13 +109,17 @@ func unpaced() map[string]func(tableOptions) (printout, error) {
 				[][][]string{offers.Rows(cases)}, cases, nil, ""}, err
 		},
 		glapTable: func(o tableOptions) (printout, error) {
-			t, err := mesh.RunGLAP(mesh.GLAPOptions{Machines: o.Workers, Seeds: o.Seeds, Only: o.Only, Stop: o.Stop})
+			t, err := meshpaper.RunGLAP(meshpaper.GLAPOptions{Machines: o.Workers, Seeds: o.Seeds, Only: o.Only, Stop: o.Stop})
 			return printout{t.Title, [][][]string{t.Rows(), t.FigureRows()}, t, t.Draw, ": MACHINES-RATIO POLICY"}, err
 		},
 		alikeTable: func(o tableOptions) (printout, error) {
-			t, err := mesh.RunGLAPLearning(mesh.GLAPOptions{Machines: o.Workers, Seeds: o.Seeds, Only: o.Only, Stop: o.Stop})
+			t, err := meshpaper.RunGLAPLearning(meshpaper.GLAPOptions{Machines: o.Workers, Seeds: o.Seeds, Only: o.Only,
+				Stop: o.Stop})
 			return printout{t.Title, [][][]string{t.LearningRows()}, t, t.Draw, ": MACHINES-RATIO glap"}, err
 		},
+	}
+	for _, name := range meshpaper.PeacockTables() {
+		tables[name] = func(o tableOptions) (printout, error) { return peacockTable(name, o) }
 	}
 	for _, name := range fluid.ReserveTables() {
 		tables[name] = func(o tableOptions) (printout, error) {

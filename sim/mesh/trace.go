@@ -142,14 +142,7 @@ func (j *Job) draw(r *rand.Rand, tasks int, mean, within float64) {
 // Arrive has jobs come at a Poisson process that asks so many workers for that load, and returns the true one. With
 // ByWork that is the same.
 func Arrive(jobs []Job, workers int, load float64, by Demand, seed uint64) (trueLoad float64) {
-	var duration, work, tasks float64
-	for _, j := range jobs {
-		tasks += float64(len(j.Durations)) / float64(len(jobs))
-		duration += j.Estimate.Seconds() / float64(len(jobs))
-		for _, d := range j.Durations {
-			work += d.Seconds() / float64(len(jobs))
-		}
-	}
+	tasks, duration, work := means(jobs)
 	gap := duration * tasks / (load * float64(workers))
 	if by == ByWork {
 		gap = work / (load * float64(workers))
@@ -160,6 +153,28 @@ func Arrive(jobs []Job, workers int, load float64, by Demand, seed uint64) (true
 		at += gap * r.ExpFloat64()
 	}
 	return work / (gap * float64(workers))
+}
+
+// Asked is the true load for which jobs ask so many workers as they come, 0 where all come at once.
+func Asked(jobs []Job, workers int) float64 {
+	last := jobs[len(jobs)-1].Arrival.Sub(jobs[0].Arrival).Seconds()
+	if last == 0 {
+		return 0
+	}
+	_, _, work := means(jobs)
+	return work * float64(len(jobs)-1) / (last * float64(workers))
+}
+
+// means are over jobs: numbers of tasks, mean durations and work, in seconds.
+func means(jobs []Job) (tasks, duration, work float64) {
+	for _, j := range jobs {
+		tasks += float64(len(j.Durations)) / float64(len(jobs))
+		duration += j.Estimate.Seconds() / float64(len(jobs))
+		for _, d := range j.Durations {
+			work += d.Seconds() / float64(len(jobs))
+		}
+	}
+	return tasks, duration, work
 }
 
 // Misjudge has the estimate of each task be what is right times a number from 0 to 2.

@@ -33,6 +33,8 @@ type Config struct {
 	// Kill is how many workers crash at KillAt.
 	Kill   int
 	KillAt time.Duration
+	// Limit is when the world ends: a job that has not completed took 0 then. It is none where it is 0.
+	Limit time.Duration
 	// Stop, when it is closed, ends the world with ErrStopped.
 	Stop <-chan struct{}
 }
@@ -157,7 +159,7 @@ func (w *world) run(s system) (Outcome, error) {
 	if w.Kill > 0 {
 		w.after(w.KillAt, func() { s.crash(w.Kill) })
 	}
-	for w.left > 0 && w.fault == nil {
+	for w.left > 0 && w.fault == nil && (w.Limit == 0 || w.clock.Now() < units.Instant(w.Limit)) {
 		if w.clock.Events()%4096 == 0 {
 			select {
 			case <-w.Stop:

@@ -22,7 +22,7 @@ import (
 )
 
 // The commands that this binary runs itself with: a figure is their own memory.
-const scaleChild, fullChild = "child-scale", "child-full-node"
+const scaleChild, fullChild, meshChild = "child-scale", "child-full-node", "child-mesh"
 
 // interruptLimit is how long a row may take to end once it is told to.
 const interruptLimit = time.Minute
@@ -39,7 +39,9 @@ func bench(args []string) int {
 			fmt.Print(help())
 			return 0
 		case scaleChild:
-			return child(ctx)
+			return child(ctx, scaleChild, scaleCluster)
+		case meshChild:
+			return child(ctx, meshChild, meshWorld)
 		case fullChild:
 			if err := runFullNode(ctx); err != nil {
 				return fail(err)
@@ -137,10 +139,10 @@ func render(file, sources string, w io.Writer) error {
 	return nil
 }
 
-// child prints the figures of a cluster.
-func child(ctx context.Context) int {
+// child prints the figures of what is measured in a process of its own.
+func child(ctx context.Context, name string, measure func(testing.TB) []figure) int {
 	var figures []figure
-	err := run(ctx, scaleChild, os.Stderr, func(t testing.TB) { figures = scaleCluster(t) })
+	err := run(ctx, name, os.Stderr, func(t testing.TB) { figures = measure(t) })
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(figures)
 	}

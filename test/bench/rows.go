@@ -111,6 +111,7 @@ func rows(o options) []row {
 	}, scaleRows(), []row{
 		{name: "page", minutes: 1, extra: true, measure: paged},
 		{name: "hosts", minutes: 15, extra: true, measure: hosted},
+		{name: "mesh", minutes: 35, extra: true, measure: meshed},
 		{name: "asleep", minutes: 1, extra: true, measure: asleep},
 		{name: "micro", minutes: 1, measure: micro},
 		{name: "plan", minutes: 0.5, spark: true, measure: planLatency},

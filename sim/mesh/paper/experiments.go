@@ -1,0 +1,181 @@
+package paper
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/sim/mesh"
+)
+
+// experiment is one of the source's.
+type experiment struct {
+	name, title string
+	traces      []string
+	loads       []int
+	// sizes are how many workers, tasks how many tasks in all at a load.
+	sizes func(load int) []int
+	tasks func(load int) int
+	// against is what Peacock is compared with: systems, or how many of each hundred workers are killed.
+	against []string
+	// misjudged has the estimates of tasks be wrong, milliseconds has tasks take a thousandth.
+	misjudged, milliseconds bool
+	change                  func(*mesh.Config)
+	rows                    func(PeacockTable) [][]string
+	figures                 func([]PeacockCell) []PeacockFigure
+}
+
+// What several have.
+var (
+	allLoads = []int{20, 50, 80, 100, 200, 300}
+	google   = []string{"google"}
+)
+
+// usual is a size for each load: below 100 % a large one, where chance evens out; from there on a small one with many
+// tasks for each worker, since nothing is steady and gains grow with the run.
+func usual(load int) []int {
+	if load < 100 {
+		return []int{10000}
+	}
+	return []int{1000}
+}
+
+// usualTasks are 18 for each worker below 100 %, 150 from there on.
+func usualTasks(load int) int {
+	if load < 100 {
+		return 180_000
+	}
+	return 150_000
+}
+
+// experiments is where one is entered.
+var experiments = []experiment{
+	{name: "peacock", title: "Peacock: mean completion of jobs beside other schedulers without a planner",
+		traces: []string{"google", "yahoo", "cloudera"}, loads: allLoads, sizes: usual, tasks: usualTasks,
+		against: []string{"sparrow", "eagle-thesis", "eagle"}, rows: comparedRows, figures: systemFigures},
+	{name: "peacock-parts", title: "Peacock: what rotation and reordering are worth", traces: google, loads: allLoads,
+		sizes: usual, tasks: usualTasks, against: []string{"no-rotation", "fifo", "lifo"}, rows: comparedRows,
+		figures: partFigures},
+	{name: "peacock-estimates", title: "Peacock: estimates of tasks that are wrong by a factor from 0 to 2",
+		traces: google, loads: allLoads, sizes: usual, tasks: usualTasks, against: []string{"sparrow"}, misjudged: true,
+		rows: comparedRows, figures: estimateFigures},
+	{name: "peacock-hops", title: "Peacock: how often probes are handed on, by load and size", traces: google,
+		loads: allLoads, sizes: func(int) []int { return []int{10000, 15000, 20000} },
+		tasks: func(int) int { return 180_000 }, rows: hopRows, figures: hopFigures},
+	{name: "peacock-killed", title: "Peacock: workers that are killed after 20 s, tasks of milliseconds",
+		traces: google, loads: []int{20, 300}, sizes: func(int) []int { return []int{100} },
+		tasks: func(int) int { return 112_832 }, against: []string{"5 killed", "10 killed"}, milliseconds: true,
+		change: func(c *mesh.Config) { // As the source's cluster: rounds of 100 ms. A message takes what it does in a LAN.
+			c.Round, c.Network.Delay, c.Faults, c.KillAt = 100*time.Millisecond, 500*time.Microsecond, true, 20*time.Second
+		}, rows: killedRows, figures: killedFigures},
+}
+
+// PeacockTables are the names of the experiments.
+func PeacockTables() (names []string) {
+	for _, e := range experiments {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// killedOf is how many of each hundred workers are killed in what has that name.
+func killedOf(name string) (n int, is bool) {
+	number, is := strings.CutSuffix(name, " killed")
+	n, err := strconv.Atoi(number)
+	return n, is && err == nil
+}
+
+// cells are those of an experiment, of sizes and jobs that are asked for.
+func (e experiment) cells(o PeacockOptions) (cells []PeacockCell) {
+	traces, loads := e.traces, e.loads
+	if o.Trace != nil {
+		traces, loads = []string{o.TraceName}, []int{0}
+	}
+	for _, trace := range traces {
+		for _, load := range loads {
+			sizes := o.Workers
+			if len(sizes) == 0 {
+				sizes = e.sizes(load)
+			}
+			for _, workers := range sizes {
+				c := PeacockCell{Trace: trace, Load: load, Workers: workers}
+				if c.Jobs = o.Jobs; o.Trace != nil {
+					c.Jobs = min(cmp.Or(o.Jobs, len(o.Trace)), len(o.Trace))
+				}
+				for _, s := range mesh.Shapes() {
+					if s.Name == trace && c.Jobs == 0 {
+						c.Jobs = int(math.Round(float64(e.tasks(load)) / s.Tasks))
+					}
+				}
+				for _, system := range e.against {
+					c.Against = append(c.Against, PeacockCompared{System: system})
+				}
+				cells = append(cells, c)
+			}
+		}
+	}
+	return cells
+}
+
+// theirs is what the source says of an experiment's cell beside a system: by how much Peacock's mean is less, and how
+// many jobs are faster, in per cent; "" where it says nothing.
+func theirs(table, trace string, load int, system string) (gain, faster string) {
+	at := func(known map[int]string, otherwise string) string {
+		if v := known[load]; v != "" {
+			return v
+		}
+		return otherwise
+	}
+	switch {
+	case trace != "google" && trace != "yahoo" && trace != "cloudera":
+	case table == "peacock-estimates":
+		return at(map[int]string{20: "30", 300: "68"}, "30 to 68"), at(map[int]string{50: "14"}, "")
+	case system == "sparrow":
+		return "13 to 77", "66 to 91"
+	case system == "eagle-thesis" && trace == "google":
+		return "16 to 73", "54 to 82"
+	case system == "eagle-thesis" && trace == "yahoo":
+		return "32 to 83", "54 to 70"
+	case system == "eagle-thesis":
+		return at(map[int]string{20: "78"}, "65 to 78"), ""
+	case system == "no-rotation":
+		return "70 to 95", at(map[int]string{50: "47", 200: "78"}, "47 to 78")
+	case system == "fifo" || system == "lifo":
+		return at(map[int]string{20: "0", 200: "81", 300: "81"}, "0 to 81"), at(map[int]string{50: "6", 200: "74"}, "6 to 74")
+	}
+	return "", ""
+}
+
+// theirHops are rotations per task by load and workers; theirKilled how much longer jobs take, in per cent, by the
+// number that is killed and load.
+var (
+	theirHops = map[string]string{"20 10000": "17", "50 10000": "299", "80 10000": "689", "100 10000": "901",
+		"200 10000": "1523", "300 10000": "1791", "100 15000": "656", "100 20000": "513", "300 15000": "1140",
+		"300 20000": "692"}
+	theirKilled = map[string]string{"5 20": "3", "10 20": "8", "5 300": "71", "10 300": "87"}
+)
+
+// bracketed is a number of ours, and the source's in brackets.
+func bracketed(ours, theirs string) string {
+	if theirs == "" {
+		return ours
+	}
+	return ours + " (" + theirs + ")"
+}
+
+// size are the columns that all tables of Peacock begin with.
+func (c PeacockCell) size() []string {
+	load := fmt.Sprintf("%.0f %%", c.TrueLoad)
+	if c.TrueLoad == 0 { // All come at once.
+		load = "-"
+	}
+	return []string{c.name(), fmt.Sprint(c.Workers), fmt.Sprintf("%.0f", c.Tasks), load}
+}
+
+// sized has heads of columns behind those of size.
+func sized(heads ...string) []string {
+	return append([]string{"CELL", "WORKERS", "TASKS A WORKER", "TRUE LOAD"}, heads...)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/sparkpacer/pacer/sim/mesh"
+	"github.com/sparkpacer/pacer/sim/mesh/paper"
+	"github.com/sparkpacer/pacer/test/benchline"
+)
+
+// meshSeeds is how often each cell is run; meshJobs is how many of Google's jobs the world of meshWorld has.
+const (
+	meshSeeds   = 5
+	meshWorkers = 10_000
+	meshJobs    = 5_000
+	meshLoad    = 3
+)
+
+// meshed measures Peacock beside others: first what one large world takes, in a process of its own, then the source's
+// experiments.
+func meshed(t testing.TB, add adder) {
+	add.all(alone(t, meshChild))
+	for _, name := range paper.PeacockTables() {
+		table, err := paper.RunPeacock(name, paper.PeacockOptions{Seeds: meshSeeds, Stop: t.Context().Done()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range table.Rows() {
+			t.Log(row)
+		}
+		for _, f := range table.Figures {
+			add(f.Name, benchline.Mean(f.Values), f.Unit)
+		}
+	}
+}
+
+// meshWorld is what alone runs for meshed.
+func meshWorld(t testing.TB) (figures []figure) {
+	c, jobs := mesh.Default(meshWorkers), mesh.Shapes()[0].Trace(meshJobs, 1)
+	c.Seed, c.Stop = 1, t.Context().Done()
+	mesh.Arrive(jobs, meshWorkers, meshLoad, mesh.ByJobs, 1)
+	began := cpuTime(t)
+	if _, err := mesh.Run("peacock", c, jobs); err != nil {
+		t.Fatal(err)
+	}
+	spent := cpuTime(t) - began
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		t.Fatal(err)
+	}
+	return []figure{{"mesh.run_s", benchline.One(spent.Seconds()), "s"},
+		{"mesh.rss_mib", benchline.One(float64(use.Maxrss) / 1024), "MiB"}}
+}

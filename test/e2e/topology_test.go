@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -79,7 +80,7 @@ func nodesComeAndGo(t *testing.T) {
 		m.t = t
 		realenv.Repeat(t, m.joinAndDrain)
 	})
-	m.nodes(t, "undrain")
+	m.awake(t)
 	t.Run("loss", func(t *testing.T) {
 		m.t = t
 		realenv.Repeat(t, m.loss)
@@ -88,17 +89,19 @@ func nodesComeAndGo(t *testing.T) {
 
 // submit starts the application. One node is enough for its work, in twice the time of
 // the recording run. Starting an executor on each, compiling in it, and that once more
-// after a drain or a loss, take half as long again.
-func (m *moving) submit() *realenv.Process {
-	deadline := m.took * 3
+// after a drain or a loss, take half as long again; more is for what else happens.
+func (m *moving) submit(more units.Seconds) *realenv.Process {
+	deadline := m.took*3 + more
 	return m.s.Submit("--pacer-deadline", deadline.Duration().Round(time.Millisecond).String(), "testdata/branches.py", scale)
 }
 
-// nodes drains n1 or takes that back.
-func (m *moving) nodes(t *testing.T, verb string) {
+// awake has both nodes take executors again.
+func (m *moving) awake(t *testing.T) {
 	t.Helper()
-	if code, out := m.s.Pacer("nodes", verb, "n1"); code != 0 {
-		t.Fatalf("%s: exit %d: %s", verb, code, out)
+	for _, node := range []string{"n1", "n2"} {
+		if code, out := m.s.Pacer("nodes", "undrain", node); code != 0 {
+			t.Fatalf("undrain: exit %d: %s", code, out)
+		}
 	}
 }
 
@@ -114,12 +117,12 @@ func (m *moving) met(app api.AppID) error {
 
 func (m *moving) joinAndDrain() error {
 	if m.second != nil { // Once more: from the beginning.
-		m.nodes(m.t, "undrain")
+		m.awake(m.t)
 		m.second.Stop()
 		m.s.Await("n2 to be gone", patience, func() bool { return m.s.Nodes()["n2"].State != "ready" })
 		m.second = nil
 	}
-	run := m.submit()
+	run := m.submit(60) // A node sleeps only with twice its drain to spare.
 	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
 		return err
 	}
@@ -128,10 +131,16 @@ func (m *moving) joinAndDrain() error {
 	if err != nil {
 		return err
 	}
+	node, err := m.consolidate(run)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
-	m.nodes(m.t, "drain")
-	m.s.Await("n1 to be empty", patience, func() bool { return m.s.Nodes()["n1"].State == "drained" })
-	m.t.Logf("n1 was empty after %v", time.Since(began))
+	m.s.Await(node+" to be empty", patience, func() bool {
+		n := m.s.Nodes()[node]
+		return n.State == "asleep" && n.Executors == 0
+	})
+	m.t.Logf("%s was empty after %v", node, time.Since(began))
 	state := m.s.App(app.ID).State
 	wantAnswer(m.t, run, m.want)
 	if state != api.AppRunning {
@@ -140,8 +149,8 @@ func (m *moving) joinAndDrain() error {
 	err = m.met(app.ID)
 	log := m.s.Log(app.ID)
 	for _, x := range m.s.App(app.ID).Executors {
-		if slices.Contains(log.Removed, x.ID) != (x.Node == "n1") {
-			m.t.Errorf("executor %s of %s: removed are %v, want those of n1 to leave and those of n2 to stay", x.ID, x.Node, log.Removed)
+		if slices.Contains(log.Removed, x.ID) != (x.Node == node) {
+			m.t.Errorf("executor %s of %s: removed are %v, want those of %s to leave and the others to stay", x.ID, x.Node, log.Removed, node)
 		}
 	}
 	// A task that reads from an executor when that leaves is run again: Spark tells no
@@ -154,8 +163,26 @@ func (m *moving) joinAndDrain() error {
 	return err
 }
 
+// consolidate has the least used node sleep as soon as its executor, which has only started, needs no more than the
+// other one has to spare.
+func (m *moving) consolidate(run *realenv.Process) (node string, err error) {
+	_, err = m.s.AwaitWhile(run, "a node to sleep", func(api.AppDetail) bool {
+		code, out := m.s.Pacer("nodes", "consolidate", "--apply")
+		if code != 0 {
+			m.t.Fatalf("consolidate: exit %d: %s", code, out)
+		}
+		m.t.Log(strings.TrimSpace(out))
+		said := strings.Contains(out, "drains and sleeps")
+		if said {
+			node = strings.Fields(out)[1]
+		}
+		return said
+	})
+	return node, err
+}
+
 func (m *moving) loss() error {
-	run := m.submit()
+	run := m.submit(0)
 	if _, _, err := busyOn(m.s, run, "n1"); err != nil {
 		return err
 	}

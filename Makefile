@@ -135,8 +135,8 @@ fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jso
 figures: ## write docs/figures.md from docs/figures.jsonl
 	@$(GO) run ./test/bench render
 
-tables: ## write the tables of docs/simulator.md from runs of the simulator (3 minutes; ARGS="-only lone" takes less)
-	@$(GO) run ./sim/simtables $(ARGS) docs/simulator.md
+tables: ## write the tables of docs/simulator.md and docs/mesh.md from runs of the simulator (10 minutes; ARGS="-only lone" takes less)
+	@$(GO) run ./sim/simtables $(ARGS) docs/simulator.md docs/mesh.md
 
 picture: ## write docs/architecture.svg from docs/architecture.dot (installs graphviz where it is missing)
 	@scripts/picture.sh

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/sim/fluid"
+	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/sim/unknown"
@@ -23,33 +24,47 @@ func layouts() map[string]layout {
 		"strategies": strategies, "scores": scores, "readings": readings, "effects": effects}
 }
 
-// unpaced are the experiments in which no law steers anything: each has tables of its own, with so many seeds.
-func unpaced() map[string]func(seeds int) ([][][]string, error) {
-	return map[string]func(int) ([][][]string, error){fluid.PaceTable: func(seeds int) ([][][]string, error) {
-		t, err := fluid.RunPace(fluid.Options{Seeds: seeds})
+// unpaced are the experiments in which no law steers anything: each has tables of its own.
+func unpaced() map[string]func(region) ([][][]string, error) {
+	tables := map[string]func(region) ([][][]string, error){fluid.PaceTable: func(r region) ([][][]string, error) {
+		t, err := fluid.RunPace(fluid.Options{Seeds: r.seeds})
 		return [][][]string{t.Rows(), t.MeasureRows()}, err
-	}, "zoe": func(seeds int) ([][][]string, error) {
-		t, err := zoe.Run(zoe.Options{Seeds: seeds})
+	}, "zoe": func(r region) ([][][]string, error) {
+		t, err := zoe.Run(zoe.Options{Seeds: r.seeds})
 		return [][][]string{t.Rows(), t.FigureRows()}, err
-	}, "unknown": func(seeds int) ([][][]string, error) {
-		t, err := unknown.Run(unknown.Options{Seeds: seeds})
+	}, "unknown": func(r region) ([][][]string, error) {
+		t, err := unknown.Run(unknown.Options{Seeds: r.seeds})
 		return [][][]string{t.Rows(), t.FigureRows()}, err
-	}, "offers": func(int) ([][][]string, error) {
+	}, "offers": func(region) ([][][]string, error) {
 		cases, err := offers.WordCount("")
 		return [][][]string{offers.Rows(cases)}, err
-	}, fluid.TR1.Name: func(seeds int) ([][][]string, error) { // Of the cells those of the smallest cluster.
+	}, fluid.TR1.Name: func(r region) ([][][]string, error) { // Of the cells those of the smallest cluster.
 		cpus := []int{2250, 4500, 15000}
-		t, err := fluid.RunReserve(fluid.TR1.Name, fluid.Options{Seeds: seeds, CPUs: cpus})
+		t, err := fluid.RunReserve(fluid.TR1.Name, fluid.Options{Seeds: r.seeds, CPUs: cpus})
 		measures := t.MeasureRows()
 		t.Cells = slices.DeleteFunc(t.Cells, func(c fluid.ReserveCell) bool { return c.CPUs != cpus[0] })
 		return [][][]string{t.Rows(), measures}, err
+	}, "glap": func(r region) ([][][]string, error) {
+		t, err := meshpaper.RunGLAP(meshpaper.GLAPOptions{Machines: r.workers, Seeds: r.seeds})
+		return [][][]string{t.Rows()}, err
+	}, "glap-learning": func(r region) ([][][]string, error) {
+		t, err := meshpaper.RunGLAPLearning(meshpaper.GLAPOptions{Machines: r.workers, Seeds: r.seeds})
+		return [][][]string{t.LearningRows()}, err
 	}}
+	for _, name := range meshpaper.PeacockTables() {
+		tables[name] = func(r region) ([][][]string, error) {
+			o := meshpaper.PeacockOptions{Workers: r.workers, Jobs: r.jobs, Seeds: r.seeds}
+			t, err := meshpaper.RunPeacock(name, o)
+			return [][][]string{t.Rows()}, err
+		}
+	}
+	return tables
 }
 
 // render runs a region's experiments and returns what goes between its marks.
 func render(r region) (string, error) {
 	if of := unpaced()[r.layout]; of != nil {
-		tables, err := of(r.seeds)
+		tables, err := of(r)
 		body := ""
 		for _, rows := range tables {
 			body += markdown(rows)

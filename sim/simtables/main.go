@@ -25,17 +25,31 @@ func write(args []string, w io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
-		return errors.New("want one document")
-	}
-	path := flags.Arg(0)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("read the document: %w", err)
+	if flags.NArg() < 1 {
+		return errors.New("want a document")
 	}
 	matched := 0
+	for _, path := range flags.Args() {
+		n, err := writeDocument(path, *only, w)
+		if err != nil {
+			return err
+		}
+		matched += n
+	}
+	if matched == 0 {
+		return fmt.Errorf("%s: no region's mark contains %q", strings.Join(flags.Args(), ", "), *only)
+	}
+	return nil
+}
+
+// writeDocument writes the regions of a document whose marks contain only, and returns how many there are.
+func writeDocument(path, only string, w io.Writer) (matched int, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("read the document: %w", err)
+	}
 	after, err := rewrite(string(text), func(r region) (string, error) {
-		if !strings.Contains(r.mark, *only) {
+		if !strings.Contains(r.mark, only) {
 			return r.body, nil
 		}
 		matched++
@@ -44,14 +58,11 @@ func write(args []string, w io.Writer) error {
 		fmt.Fprintf(w, "%s:%d: %s: %.1f s\n", path, r.line, r.mark, time.Since(began).Seconds())
 		return body, err
 	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w", path, err)
-	case matched == 0:
-		return fmt.Errorf("%s: no region's mark contains %q", path, *only)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := os.WriteFile(path, []byte(after), 0o644); err != nil {
-		return fmt.Errorf("write the document: %w", err)
+		return 0, fmt.Errorf("write the document: %w", err)
 	}
-	return nil
+	return matched, nil
 }

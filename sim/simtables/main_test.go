@@ -8,14 +8,27 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 )
 
-const document = "../../docs/simulator.md"
+// documents are what `make tables` writes, with the experiments that each has to show.
+var documents = map[string][]string{
+	"../../docs/simulator.md": {"table4", "exit", "lost", "runs", "alpha", "profile", "skew", "bytes", "lone", "benchmarks",
+		"strategies", "eq21", "sharing", "pace", "zoe", "unknown", "offers"},
+	"../../docs/mesh.md": append(meshpaper.PeacockTables(), "glap", "glap-learning"),
+}
 
-// The regions of the document are well-formed and have a table each; the cheapest ones
+// The regions of the documents are well-formed and have a table each; the cheapest ones
 // say what the simulator gives.
-func TestTheDocumentIsUpToDate(t *testing.T) {
-	text, err := os.ReadFile(document)
+func TestTheDocumentsAreUpToDate(t *testing.T) {
+	for path, wanted := range documents {
+		t.Run(filepath.Base(path), func(t *testing.T) { upToDate(t, path, wanted) })
+	}
+}
+
+func upToDate(t *testing.T, path string, wanted []string) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +39,7 @@ func TestTheDocumentIsUpToDate(t *testing.T) {
 		if !strings.HasPrefix(r.body, "\n| ") || !ends(" late.") && !ends(" seeds.") && !ends(" |") {
 			t.Errorf("line %d has no table: `make tables` writes it", r.line)
 		}
-		if r.experiments[0] != "lone" && r.layout != "offers" {
+		if r.experiments[0] != "lone" && !slices.Contains([]string{"offers", "peacock-estimates"}, r.layout) {
 			return r.body, nil
 		}
 		return render(r)
@@ -37,7 +50,7 @@ func TestTheDocumentIsUpToDate(t *testing.T) {
 	if d := cmp.Diff(string(text), after); d != "" {
 		t.Errorf("the table is not what the simulator gives; `make tables` writes it:\n%s", d)
 	}
-	for _, e := range []string{"table4", "exit", "lost", "runs", "alpha", "profile", "skew", "bytes", "lone", "benchmarks", "strategies", "eq21", "sharing", "pace", "zoe", "unknown", "offers"} {
+	for _, e := range wanted {
 		if !slices.Contains(experiments, e) {
 			t.Errorf("no region shows %s", e)
 		}
@@ -81,11 +94,15 @@ func TestARegionIsWrittenAndNothingElse(t *testing.T) {
 func TestBadMarksAreRefused(t *testing.T) {
 	const good = "<!-- simulated cases lone law=pacer seeds=1 -->\n"
 	for text, want := range map[string]string{
-		good:                              "line 1: the region has no end",
-		"a\n<!-- end -->":                 "line 2: a region ends that has not begun",
-		good + good + "<!-- end -->":      "line 2: a region begins in the one of line 1",
-		"<!-- simulated cases lone -->":   "line 1: ",
-		"<!-- simulated pace seeds=0 -->": "at least one seed",
+		good:                                               "line 1: the region has no end",
+		"a\n<!-- end -->":                                  "line 2: a region ends that has not begun",
+		good + good + "<!-- end -->":                       "line 2: a region begins in the one of line 1",
+		"<!-- simulated cases lone -->":                    "line 1: ",
+		"<!-- simulated pace seeds=0 -->":                  "at least one seed",
+		"<!-- simulated pace workers=9 seeds=1 -->":        "workers=9 is no size of pace",
+		"<!-- simulated glap jobs=9 seeds=1 -->":           "jobs=9 is no size of glap",
+		"<!-- simulated peacock jobs=0 seeds=1 -->":        "jobs=0 is no size of peacock",
+		"<!-- simulated peacock workers=9,x seeds=1 -->":   "want workers=N[,N]",
 		"<!-- simulated pie lone law=pacer seeds=1 -->":    `layout "pie" is not known`,
 		"<!-- simulated cases five law=pacer seeds=1 -->":  `experiment "five", want one of`,
 		"<!-- simulated cases lone law=bang seeds=1 -->":   `law "bang", want one of`,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/sim"
+	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/paper"
 )
 
@@ -25,6 +26,9 @@ type region struct {
 	experiments []string
 	laws        []string
 	seeds       int
+	// workers and jobs are sizes of a mesh, the experiment's own where there are none.
+	workers []int
+	jobs    int
 	// body is what stands in the region, from byte begin of the document on.
 	begin int
 	body  string
@@ -90,8 +94,13 @@ func parse(mark string) (region, error) {
 	r := region{mark: mark}
 	body, ended := strings.CutSuffix(strings.TrimPrefix(mark, opening), "-->")
 	words := strings.Fields(body)
-	if len(words) == 2 && unpaced()[words[0]] != nil {
-		words = []string{words[0], "", "law=", words[1]}
+	if n := len(words) - 1; n > 0 && unpaced()[words[0]] != nil {
+		for _, size := range words[1:n] {
+			if err := r.resize(words[0], size); err != nil {
+				return r, err
+			}
+		}
+		words = []string{words[0], "", "law=", words[n]}
 	}
 	if !ended || len(words) != 4 {
 		return r, fmt.Errorf("%q, want %sLAYOUT EXPERIMENT law=LAW seeds=N -->", mark, opening)
@@ -122,4 +131,25 @@ func parse(mark string) (region, error) {
 		}
 	}
 	return r, nil
+}
+
+// resize reads a size that the mark of a mesh says.
+func (r *region) resize(experiment, size string) error {
+	key, value, _ := strings.Cut(size, "=")
+	peacock := slices.Contains(meshpaper.PeacockTables(), experiment)
+	if key == "workers" && (peacock || strings.HasPrefix(experiment, "glap")) {
+		for _, number := range strings.Split(value, ",") {
+			n, err := strconv.Atoi(number)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q: %s, want workers=N[,N] of at least one", r.mark, size)
+			}
+			r.workers = append(r.workers, n)
+		}
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if r.jobs = n; key != "jobs" || !peacock || err != nil || n < 1 {
+		return fmt.Errorf("%q: %s is no size of %s", r.mark, size, experiment)
+	}
+	return nil
 }

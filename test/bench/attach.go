@@ -70,8 +70,9 @@ type attachCounts struct {
 // median of the former and more, in an order that is drawn.
 // groups is what YARN gives containers (realenv.NewYARN), and behind the name in those of figures.
 func attached(t testing.TB, add adder, name, groups string, o trialOptions) {
+	account := newAccount(t) // First, for it is removed last, when none of its members is left.
 	a := attachTrial{t: t, name: name, command: onYARN[name], y: realenv.NewYARN(t, groups), s: realenv.New(t),
-		account: newAccount(t)}
+		account: account}
 	a.account.join(t, a.y.Daemons()...)
 	a.s.On(a.y)
 	a.s.StartPlanner()

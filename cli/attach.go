@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,14 +24,13 @@ const (
 // attaches reports whether another cluster manager starts the executors. Only the command line says
 // so: a master in a file is that of submissions without Pacer.
 func (l *launch) attaches() bool {
-	master := cmp.Or(l.line.last["--master"], l.line.conf["spark.master"])
+	master := l.line.master()
 	return master == api.ManagerYARN || strings.HasPrefix(master, api.ManagerKubernetes+"://")
 }
 
 // inCluster reports whether YARN starts the driver, too.
 func (l *launch) inCluster() bool {
-	return cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]) == api.ManagerYARN &&
-		l.given(confDeployMode, "--deploy-mode") == "cluster"
+	return l.line.master() == api.ManagerYARN && l.given(confDeployMode, "--deploy-mode") == "cluster"
 }
 
 // ship has the files of this machine that the driver reads by its settings come to where it runs, as

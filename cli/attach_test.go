@@ -12,7 +12,7 @@ import (
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
-// What a cluster has is left as it is: its master, its authentication, how it reaches the driver.
+// A cluster keeps what it has: its master, its authentication, how it reaches the driver.
 func TestSubmitAttaches(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -157,6 +158,11 @@ func (s *submission) spark(name, value string) error {
 		s.last[name], s.at[name] = value, len(s.args)-1
 	}
 	return nil
+}
+
+// master is the one that the command line names, "" for none.
+func (s *submission) master() string {
+	return cmp.Or(s.last["--master"], s.conf["spark.master"])
 }
 
 // main is what stands for the application: its file, or spark-internal, "" for none.

@@ -330,7 +330,7 @@ func (l *launch) configuration() (config.Config, error) {
 	if err != nil {
 		return config.Config{}, err
 	}
-	master, given := cmp.Or(l.line.last["--master"], l.line.conf["spark.master"]), true
+	master, given := l.line.master(), true
 	if master == "" {
 		master, given = l.files["spark.master"], false
 	}
@@ -386,7 +386,7 @@ func (l *launch) arguments() ([]string, error) {
 		return conf || file
 	}
 	var front []string
-	if l.line.last["--master"] == "" && l.line.conf["spark.master"] == "" {
+	if l.line.master() == "" {
 		front = append(front, "--master", masterPrefix+bus.HostPort(l.config.Client.Planner))
 	}
 	switch {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is kept comes back the same; of nothing come tables that know nothing.
+// Tables that are kept come back the same; of nothing come tables that know nothing.
 func TestTablesAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := learnt(t, Default(), anyVMs(t))

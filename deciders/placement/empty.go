@@ -12,7 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What becomes of nodes that others have room for (planner.Config.Consolidate).
+// Ways to treat nodes that others have room for (planner.Config.Consolidate).
 const (
 	ConsolidateOff    = "off"
 	ConsolidateAdvise = "advise"
@@ -25,7 +25,7 @@ func Consolidates() []string { return []string{ConsolidateOff, ConsolidateAdvise
 // lately is over how long an executor's CPU counts as what it uses now.
 const lately units.Seconds = 60
 
-// What a drain takes: blocks move at a rate, and running tasks end first.
+// A drain takes time: blocks move at a rate, and running tasks end first.
 const (
 	drainRate  = 100 * units.MiB
 	drainTasks = units.Seconds(10)

@@ -33,7 +33,7 @@ func TestANodeSleepsIfAllThereEndsInTime(t *testing.T) {
 	}
 }
 
-// Who is in the way is told, all of them.
+// The answer names all that are in the way.
 func TestWhoIsInTheWay(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")
 	c.Know(ledger.ProfileSaved{Body: ledgertest.Chain("q")})
@@ -50,7 +50,7 @@ func TestWhoIsInTheWay(t *testing.T) {
 	}
 }
 
-// What would overload the others, or was learnt to, does not move; CPU is what was used lately, memory what is resident.
+// An executor that would overload the others, or was learnt to, does not move; CPU is what was used lately, memory what is resident.
 func TestWhatOthersHaveNoRoomForStays(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")
 	a := c.App("app-1", "q", 0, "a", "b")
@@ -98,7 +98,7 @@ func TestWhatIsLearntOfExecutorsThatAreAlike(t *testing.T) {
 	}
 }
 
-// What others use of a node counts as far as it is more than the node keeps back.
+// Use of a node by others counts as far as it is more than the node keeps back.
 func TestWhatOthersUse(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	for i, want := range []float64{0, 0, 0.25, 1} {

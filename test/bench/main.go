@@ -22,7 +22,12 @@ import (
 )
 
 // The commands that this binary runs itself with: a figure is their own memory.
-const scaleChild, fullChild, meshChild = "child-scale", "child-full-node", "child-mesh"
+const (
+	scaleChild = "child-scale"
+	fullChild  = "child-full-node"
+	meshChild  = "child-mesh"
+	hostsChild = "child-hosts"
+)
 
 // interruptLimit is how long a row may take to end once it is told to.
 const interruptLimit = time.Minute
@@ -42,6 +47,8 @@ func bench(args []string) int {
 			return child(ctx, scaleChild, scaleCluster)
 		case meshChild:
 			return child(ctx, meshChild, meshWorld)
+		case hostsChild:
+			return child(ctx, hostsChild, hostsWorld)
 		case fullChild:
 			if err := runFullNode(ctx); err != nil {
 				return fail(err)

@@ -36,12 +36,21 @@ func meshed(t testing.TB, add adder) {
 }
 
 // meshWorld is what alone runs for meshed.
-func meshWorld(t testing.TB) (figures []figure) {
+func meshWorld(t testing.TB) []figure {
 	c, jobs := mesh.Default(meshWorkers), mesh.Shapes()[0].Trace(meshJobs, 1)
 	c.Seed, c.Stop = 1, t.Context().Done()
 	mesh.Arrive(jobs, meshWorkers, meshLoad, mesh.ByJobs, 1)
+	return taken(t, "mesh", func() error {
+		_, err := mesh.Run("peacock", c, jobs)
+		return err
+	})
+}
+
+// taken are the CPU time of a run and the most memory that its process, which does nothing else, has had.
+func taken(t testing.TB, name string, run func() error) []figure {
+	t.Helper()
 	began := cpuTime(t)
-	if _, err := mesh.Run("peacock", c, jobs); err != nil {
+	if err := run(); err != nil {
 		t.Fatal(err)
 	}
 	spent := cpuTime(t) - began
@@ -49,6 +58,6 @@ func meshWorld(t testing.TB) (figures []figure) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
 		t.Fatal(err)
 	}
-	return []figure{{"mesh.run_s", benchline.One(spent.Seconds()), "s"},
-		{"mesh.rss_mib", benchline.One(float64(use.Maxrss) / 1024), "MiB"}}
+	return []figure{{name + ".run_s", benchline.One(spent.Seconds()), "s"},
+		{name + ".rss_mib", benchline.One(float64(use.Maxrss) / 1024), "MiB"}}
 }

@@ -11,10 +11,8 @@ import (
 // hostSeeds is how often each cell is run.
 const hostSeeds = 5
 
-// hosted measures machines that empty themselves beside other policies: first what one large world takes, in a process
-// of its own, then the source's nine cells.
+// hosted measures machines that empty themselves beside other policies, in the source's nine cells.
 func hosted(t testing.TB, add adder) {
-	add.all(alone(t, hostsChild))
 	table, err := paper.RunGLAP(paper.GLAPOptions{Seeds: hostSeeds, Stop: t.Context().Done()})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +25,7 @@ func hosted(t testing.TB, add adder) {
 	}
 }
 
-// hostsWorld is what alone runs for hosted: 2,000 machines with 8,000 VMs.
+// hostsWorld is one of 2,000 machines with 8,000 VMs.
 func hostsWorld(t testing.TB) []figure {
 	c := hosts.Default(2000, 4, hosts.GLAP, 1)
 	c.Stop = t.Context().Done()

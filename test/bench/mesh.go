@@ -17,25 +17,40 @@ const (
 	meshLoad    = 3
 )
 
-// meshed measures Peacock beside others: first what one large world takes, in a process of its own, then the source's
-// experiments.
-func meshed(t testing.TB, add adder) {
-	add.all(alone(t, meshChild))
+// meshRows are what one large world of each kind takes, in a process of its own, the experiments of the source, and
+// nodes that sleep.
+func meshRows() []row {
+	// world measures one in a process of its own.
+	world := func(child string) func(testing.TB, adder) {
+		return func(t testing.TB, add adder) { add.all(alone(t, child)) }
+	}
+	rows := []row{
+		{name: "hosts-world", minutes: 1, measure: world(hostsChild)},
+		{name: "mesh-world", minutes: 0.5, measure: world(meshChild)},
+		{name: "asleep", minutes: 1, measure: asleep},
+		{name: "glap", minutes: 15, measure: hosted},
+	}
 	for _, name := range paper.PeacockTables() {
-		table, err := paper.RunPeacock(name, paper.PeacockOptions{Seeds: meshSeeds, Stop: t.Context().Done()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range table.Rows() {
-			t.Log(row)
-		}
-		for _, f := range table.Figures {
-			add(f.Name, benchline.Mean(f.Values), f.Unit)
-		}
+		rows = append(rows, row{name: name, minutes: 7, measure: func(t testing.TB, add adder) { meshed(t, add, name) }})
+	}
+	return rows
+}
+
+// meshed measures an experiment of Peacock.
+func meshed(t testing.TB, add adder, name string) {
+	table, err := paper.RunPeacock(name, paper.PeacockOptions{Seeds: meshSeeds, Stop: t.Context().Done()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range table.Rows() {
+		t.Log(row)
+	}
+	for _, f := range table.Figures {
+		add(f.Name, benchline.Mean(f.Values), f.Unit)
 	}
 }
 
-// meshWorld is what alone runs for meshed.
+// meshWorld is one of 10,000 workers.
 func meshWorld(t testing.TB) []figure {
 	c, jobs := mesh.Default(meshWorkers), mesh.Shapes()[0].Trace(meshJobs, 1)
 	c.Seed, c.Stop = 1, t.Context().Done()

@@ -27,6 +27,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
              they keep their deadlines, in virtual time and live
   queue      how long somebody waits for a node that a long application can spare, or keeps
   attach     deadlines of applications whose executors a YARN starts, what Pacer leaves behind there
+  mesh       what has nobody in the middle, in virtual time: probes on a ring, machines that empty themselves
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -52,7 +53,7 @@ deadlines, and contention but for -slack:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:8] {
+	for _, command := range commands[:9] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -69,7 +70,7 @@ const renderCommand = "render"
 
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
-	matchCommand, queueCommand, attachCommand, fuzzCommand, renderCommand}
+	matchCommand, queueCommand, attachCommand, meshCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

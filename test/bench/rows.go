@@ -56,6 +56,7 @@ const (
 	matchCommand      = "match"
 	queueCommand      = "queue"
 	attachCommand     = "attach"
+	meshCommand       = "mesh"
 	fuzzCommand       = "fuzz"
 )
 
@@ -89,6 +90,8 @@ func rows(o options) []row {
 		return queueRows(o.trial)
 	case attachCommand:
 		return attachRows(o.trial)
+	case meshCommand:
+		return meshRows()
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}
@@ -110,9 +113,6 @@ func rows(o options) []row {
 		{name: "repro", minutes: 6, measure: reproduced},
 	}, scaleRows(), []row{
 		{name: "page", minutes: 1, extra: true, measure: paged},
-		{name: "hosts", minutes: 15, extra: true, measure: hosted},
-		{name: "mesh", minutes: 35, extra: true, measure: meshed},
-		{name: "asleep", minutes: 1, extra: true, measure: asleep},
 		{name: "micro", minutes: 1, measure: micro},
 		{name: "plan", minutes: 0.5, spark: true, measure: planLatency},
 		{name: "idle", minutes: 0.5, spark: true, measure: idle},

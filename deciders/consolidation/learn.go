@@ -48,16 +48,17 @@ func (c Config) Learn(q *Tables, vms []VM, draw func(n int) int) {
 		all[i], all[k] = all[k], all[i]
 	}
 	sums := sumsOf(all)
+	departing, arriving := learner{Table: &q.Out}, learner{Table: &q.In}
 	for range c.Repeats {
 		size := 1 + draw(n)
 		from, at := draw(n), draw(size)
 		vm := &all[(from+at)%n]
 		mean, now := sums.run(from, size)
 		next := StateOf(now.Less(vm.Now))
-		q.Out.update(&c, StateOf(mean), vm.Action, outReward(next), next)
+		departing.update(&c, StateOf(mean), vm.Action, outReward(next), next)
 		mean, now = sums.run(draw(n), draw(n))
 		next = StateOf(now.Plus(vm.Now))
-		q.In.update(&c, StateOf(mean), vm.Action, c.inReward(next), next)
+		arriving.update(&c, StateOf(mean), vm.Action, c.inReward(next), next)
 	}
 }
 

@@ -58,18 +58,19 @@ func both(l Level) State { return State(l)*levels + State(l) }
 // to take.
 func TestAnUpdate(t *testing.T) {
 	c, q := Default(), NewTables()
+	out, in := learner{Table: &q.Out}, learner{Table: &q.In}
 	high := both(2)
 	if outReward(high) != 14 {
 		t.Fatalf("both resources High are worth %v", outReward(high))
 	}
 	for _, want := range []float64{7, 10.5} {
-		q.Out.update(&c, both(5), high, outReward(high), high)
+		out.update(&c, both(5), high, outReward(high), high)
 		if v, known := q.Out.Known(both(5), high); v != want || !known {
 			t.Errorf("Out is %v, want %v", v, want)
 		}
 	}
 	mixed := State(Overload)*levels + State(Low)
-	q.In.update(&c, both(5), high, c.inReward(mixed), mixed)
+	in.update(&c, both(5), high, c.inReward(mixed), mixed)
 	if v, _ := q.In.Known(both(5), high); v != -49.5 {
 		t.Errorf("In is %v, want -49.5", v)
 	}
@@ -78,7 +79,8 @@ func TestAnUpdate(t *testing.T) {
 	}
 	// The best of the next state counts, times gamma.
 	q.Out[high][both(1)], q.Out[high][both(3)] = -5, 20
-	q.Out.update(&c, both(6), high, 4, high)
+	out = learner{Table: &q.Out}
+	out.update(&c, both(6), high, 4, high)
 	if v, _ := q.Out.Known(both(6), high); v != 0.5*(4+0.8*20) {
 		t.Errorf("with a next state Out is %v", v)
 	}

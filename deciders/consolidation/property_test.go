@@ -53,6 +53,28 @@ func TestValuesAreBounded(t *testing.T) {
 	})
 }
 
+// What a learner keeps of a state is what the whole state holds, after any updates.
+func TestALearnerKnowsTheGreatest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, table := Default(), NewTables().Out
+		l := learner{Table: &table}
+		state := rapid.IntRange(0, 2)
+		for range rapid.IntRange(1, 40).Draw(t, "updates") {
+			s, a, next := State(state.Draw(t, "s")), State(state.Draw(t, "a")), State(state.Draw(t, "next"))
+			want := 0.0
+			for i, some := 0, false; i < States; i++ {
+				if v, known := table.Known(next, State(i)); known && (!some || v > want) {
+					want, some = v, true
+				}
+			}
+			if got := l.best(next); got != want {
+				t.Fatalf("the best of %d is %v, want %v", next, got, want)
+			}
+			l.update(&c, s, a, rapid.Float64Range(-100, 100).Draw(t, "reward"), next)
+		}
+	})
+}
+
 // An exchange, written another way: one VM after the other, each the first of a sorted list.
 func TestAnExchangeIsAsWrittenAnotherWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

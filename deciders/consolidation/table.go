@@ -26,27 +26,44 @@ func (t *Table) Known(s, a State) (float64, bool) {
 	return float64(v), v == v
 }
 
+// learner is a table that is trained. It keeps the greatest value of each state that it was asked for: a round asks for
+// few states, many times each. Nobody else may change the table meanwhile.
+type learner struct {
+	*Table
+	greatest [States]float32
+	kept     [States]bool
+}
+
 // update takes in that action a in state s has led to next, with that reward.
-func (t *Table) update(c *Config, s, a State, reward float64, next State) {
-	was, known := t.Known(s, a)
+func (l *learner) update(c *Config, s, a State, reward float64, next State) {
+	was, known := l.Known(s, a)
 	if !known {
 		was = 0
 	}
-	t[s][a] = float32((1-c.Alpha)*was + c.Alpha*(reward+c.Gamma*t.best(next)))
+	old, v := l.Table[s][a], float32((1-c.Alpha)*was+c.Alpha*(reward+c.Gamma*l.best(next)))
+	l.Table[s][a] = v
+	if v >= l.greatest[s] {
+		l.greatest[s] = v
+	} else if old == l.greatest[s] {
+		l.kept[s] = false
+	}
 }
 
 // best is the greatest value known in a state, 0 where none is.
-func (t *Table) best(s State) float64 {
-	best := float32(math.Inf(-1))
-	for _, v := range &t[s] {
-		if v > best {
-			best = v
+func (l *learner) best(s State) float64 {
+	if !l.kept[s] {
+		best := float32(math.Inf(-1))
+		for _, v := range &l.Table[s] {
+			if v > best {
+				best = v
+			}
 		}
+		l.greatest[s], l.kept[s] = best, true
 	}
-	if math.IsInf(float64(best), -1) {
+	if math.IsInf(float64(l.greatest[s]), -1) {
 		return 0
 	}
-	return float64(best)
+	return float64(l.greatest[s])
 }
 
 // Average has a and b know the same: the mean of what both know, and what one of them does.

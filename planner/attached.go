@@ -86,9 +86,8 @@ func (t *attached) tick() {
 		if a.Tenant.Launch.Attach == nil {
 			continue
 		}
-		if t.seek(a) {
-			t.follow(a)
-		}
+		t.seek(a)
+		t.follow(a)
 		if a.Outcome.Killed == "" {
 			t.levers.apply(fewest.Decide(t.outlook, a)...)
 			t.levers.apply(t.verdicts.Granted(t.outlook, a)...)
@@ -156,14 +155,12 @@ func (t *attached) heard(node string) {
 
 // seek has the node controllers that are here hold a's executors: one whose node is away runs free, until it is back or
 // another one has its host.
-func (t *attached) seek(a *ledger.App) (moved bool) {
+func (t *attached) seek(a *ledger.App) {
 	for _, x := range a.Alive() {
 		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.nodeOf(*x.Attached, "") != x.Node {
 			t.attach(a, x.ID, *x.Attached)
-			moved = true
 		}
 	}
-	return moved
 }
 
 // follow has what is thought of a follow the executors that it has now.
@@ -205,12 +202,25 @@ func stale(a *ledger.App, s *ledger.Stage) bool {
 	return held != len(s.Targets)
 }
 
+// speaks is how long an executor's plugin may take to say on which machine it is.
+const speaks units.Seconds = 5
+
+// awaited reports whether it may be that the plugin of x, an executor of a, has yet to say on which machine it is: the
+// address of a pod says nothing.
+func awaited(a *ledger.App, x *ledger.Executor, now units.Instant) bool {
+	return a.Tenant.Launch.Attach.Manager == api.ManagerKubernetes && x.Node == "" && x.Attached.Machine == "" &&
+		a.At(now) < x.Since+speaks
+}
+
 // observed says why nothing of a is held back, "" where it is: more than mostFree of its cores are those of executors
 // that run free.
 func observed(a *ledger.App, v ledger.View) string {
 	var all, free units.Cores
 	var first *ledger.Executor
 	for _, x := range a.Alive() {
+		if awaited(a, x, v.Now()) {
+			continue
+		}
 		most := a.Tenant.MostOf(x, v.Offered(x.Node))
 		all += most
 		if x.Free() {

@@ -183,6 +183,57 @@ func TestAPodIsOnTheNodeOfItsMachine(t *testing.T) {
 	}
 }
 
+// Until the plugin of a pod's executor has spoken, or for a while, nobody says that no node has it.
+func TestAPodIsAwaitedUntilItsPluginSpeaks(t *testing.T) {
+	w := attachedWorld(t)
+	w.hosts["c"] = []string{"10.0.0.3", "boot-c"}
+	w.hello("c")
+	r := attachedTo("chain", 100)
+	r.Launch.Attach.Manager = api.ManagerKubernetes
+	id := w.register(r).AppID
+	up := func(x api.ExecutorID, machine string) {
+		e := upOn(x, "10.244.0."+string(x))
+		e.Executor.Machine = machine
+		w.tell(id, r.Submission, e)
+	}
+	says := func(when, pacing string, free ...api.ExecutorID) {
+		t.Helper()
+		a := w.app(id)
+		var told []api.ExecutorID
+		for _, n := range a.Notices {
+			if before, _, is := strings.Cut(n, ": no node controller attaches on host 10.244.0."); is {
+				told = append(told, api.ExecutorID(before[strings.LastIndex(before, " ")+1:]))
+			}
+		}
+		if a.Pacing != pacing || !slices.Equal(told, free) {
+			t.Fatalf("%s: %s, %q", when, a.Pacing, a.Notices)
+		}
+	}
+	up("1", "")
+	w.live(4*time.Second, id)
+	says("it has said nothing yet", "paced")
+	up("1", "boot-c")
+	says("it has spoken", "paced")
+	up("2", "boot-d")
+	says("it is where no node is", "observed", "2")
+	w.tell(id, r.Submission, goneFrom("2"))
+	w.live(3*time.Second, id)
+	says("that one has gone", "paced", "2")
+	up("3", "")
+	w.live(8*time.Second, id)
+	says("it has not spoken", "observed", "2", "3")
+
+	w = newWorld(t, "own")
+	w.put(chain("chain"))
+	id = w.register(r).AppID
+	up("1", "")
+	says("no node attaches anywhere", "paced")
+	for range 8 {
+		w.pass(time.Second)
+	}
+	says("and it has not spoken", "observed", "1")
+}
+
 func TestANodeThatAttachesHasNoExecutorsOfOthers(t *testing.T) {
 	w := attachedWorld(t)
 	reply := w.mustRegister(registration("new", 0))

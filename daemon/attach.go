@@ -142,8 +142,8 @@ func (a *attachment) hold(key node.Key, h executor.Handle) {
 	delete(a.told, key)
 	a.found[key] = &foundExecutor{key: key, handle: h, Executor: x}
 	a.sort()
-	a.log.Info("executor held", "app", string(key.App), "executor", string(key.ID), "pid", h.PID, "unguarded", x.Unguarded,
-		"unpaced", x.Unpaced)
+	a.log.Info("executor held", "app", string(key.App), "executor", string(key.ID), "pid", h.PID,
+		"guaranteed", x.Guaranteed, "unguarded", x.Unguarded, "unpaced", x.Unpaced)
 }
 
 // sort puts what is found in order, and has Pacer's group weigh as much as those in it: against the

@@ -7,7 +7,8 @@ import (
 )
 
 // TestDeadlineOnKubernetes is the story of TestDeadlineOnYARN with Spark's back end of Kubernetes, whose executors run
-// in groups that are named as a kubelet's are, with the quota of their limit.
+// in groups that are named as a kubelet's are, with the quota of their limit. They request less than their core, and the
+// verdict says so.
 func TestDeadlineOnKubernetes(t *testing.T) {
 	realenv.RequireAll(t)
 	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
@@ -17,6 +18,6 @@ func TestDeadlineOnKubernetes(t *testing.T) {
 	s.StartPlanner()
 	node := s.StartNode("--attach")
 	deadline := keepsDeadline(t, s, want)
-	// The limit of a core, and the weight of the 0.9 that are asked for.
+	// The limit of a core, and the weight of the 0.9 that are requested.
 	leftAsFound(t, s, node, deadline, want, k.Executors, realenv.Group{Quota: 100_000, Period: 100_000, Weight: 922})
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
@@ -92,10 +93,14 @@ func leftAsFound(t *testing.T, s *realenv.System, node *realenv.Process, deadlin
 	if err != nil {
 		t.Fatal(err)
 	}
+	unguarded := given.Weight < 1024 // Less than its core is guaranteed.
 	for _, x := range app.Executors {
-		if x.Ceiling != 1 || x.Unguarded {
+		if x.Ceiling != 1 || x.Unguarded != unguarded {
 			t.Errorf("executor %s: ceiling %v, unguarded %t", x.ID, x.Ceiling, x.Unguarded)
 		}
+	}
+	if strings.Contains(app.Reason, "unguarded") != unguarded {
+		t.Errorf("the verdict on it: %s", app.Reason)
 	}
 	node.Stop()
 	groups := executors()

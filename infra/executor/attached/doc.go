@@ -18,10 +18,10 @@
 //	anything else, of YARN                    the NodeManager's own: the container's processes are
 //	                                          moved into a group of Pacer's, in the cpu trees alone
 //
-// An adopted group keeps its weight, and has its quota and period back when it is let go
-// (cgroup.Adopted). In v1 CPU time may be counted in a tree where the container has no group: there
-// its processes are moved too. In v2 a move would leave a memory limit behind: where there is one,
-// the executor is held and not bounded (Executor.Unpaced says why).
+// An adopted group keeps its weight, which tells what is guaranteed (Executor.Guaranteed), and has its
+// quota and period back when it is let go (cgroup.Adopted). In v1 CPU time may be counted in a tree where
+// the container has no group: there its processes are moved too. In v2 a move would leave a memory limit
+// behind: where there is one, the executor is held and not bounded (Executor.Unpaced says why).
 //
 // What was found is in a file per executor below Config.State before anything is written. Recover
 // reads it, and PutBack, which a guard process calls.

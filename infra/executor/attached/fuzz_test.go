@@ -34,7 +34,7 @@ func FuzzProc(f *testing.F) {
 				t.Errorf("%q is mapped at %q", line, m.at)
 			}
 		}
-		if group, _ := containerOf(string(text)); group != "" && !strings.HasPrefix(group, "/") {
+		if group := containerOf(string(text)); group != "" && !strings.HasPrefix(group, "/") {
 			t.Errorf("%q", group)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/infra/executor/attached"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -63,7 +64,7 @@ var layouts = []struct {
 	{name: "kubepods, containerd that knows no slices",
 		in:    "/system.slice/containerd.service/kubepods-burstable-pod" + uidSlice + ".slice:cri-containerd:" + container,
 		group: "/system.slice/containerd.service/kubepods-burstable-pod" + uidSlice + ".slice:cri-containerd:" + container,
-		class: k8sClass, us: 110000, period: 100000},
+		class: k8sClass, us: 110000, period: 100000, unguarded: true},
 	{name: "kubepods in kind", in: "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + uidSlice + ".slice/cri-containerd-" +
 		container + ".scope", group: "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + uidSlice + ".slice/cri-containerd-" +
 		container + ".scope", class: k8sClass, us: 110000, period: 100000},
@@ -89,6 +90,18 @@ func TestLayouts(t *testing.T) {
 					m.tree.SetQuota(t, l.group, l.us, l.period)
 				}
 				m.tree.Use(t, l.in, 3, 0)
+				asked := 2.0 // As many as it has cores, or as it may use.
+				if l.us > 0 {
+					asked = min(asked, float64(l.us)/float64(l.period))
+				}
+				if strings.Contains(l.in, "besteffort") {
+					asked = 0
+				}
+				if l.class == k8sClass {
+					m.requests(t, l.group, asked, false)
+				} else if l.group != "" {
+					m.weigh(t, l.group, int(asked*1024), int(asked*100))
+				}
 				m.run(t, process{pid: 4242, parent: 4200, session: 4242, args: command(l.class, "1"), groups: m.in(l.in, everywhere), cpus: l.cpus})
 				m.run(t, process{pid: 4243, parent: 4242, session: 4242, args: []string{"python3"}, groups: m.in(l.in, everywhere)})
 				m.kernelHas(t, l.in, "4242\n4243\n")
@@ -157,6 +170,119 @@ func TestLayouts(t *testing.T) {
 				if q != wantQ || p != wantP {
 					fail("%q and %q were put back, want %q and %q", q, p, wantQ, wantP)
 				}
+			}
+		}
+	}
+}
+
+// ofRequests are the shares of v1 and the weights of v2, of an older kubelet and of one from 1.35 on, for so many cores.
+var ofRequests = map[float64][3]int{0: {2, 1, 1}, 0.5: {512, 20, 59}, 0.9: {921, 36, 93}, 1: {1024, 39, 100}, 1.1: {1126, 43, 108},
+	1.2: {1228, 47, 116}, 1.5: {1536, 59, 138}, 2: {2048, 79, 174}, 2.5: {2560, 98, 208}, 15: {15360, 586, 893}}
+
+// weigh gives a group its weight.
+func (m *machine) weigh(t *testing.T, group string, shares, weight int) {
+	t.Helper()
+	path, text := m.tree.Path(group, "cpu.shares"), strconv.Itoa(shares)
+	if m.layout == cgrouptest.V2 {
+		path, text = m.tree.Path(group, "cpu.weight"), strconv.Itoa(weight)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, text+"\n")
+}
+
+// requests has a pod's container request so many cores of a kubelet that has 15 of the machine's 16 for pods.
+func (m *machine) requests(t *testing.T, container string, cores float64, newer bool) {
+	t.Helper()
+	if container == "" {
+		return
+	}
+	by := 1
+	if newer {
+		by = 2
+	}
+	all, of := ofRequests[15], ofRequests[cores]
+	pods := container[:strings.Index(container, "kubepods")] + "kubepods"
+	if strings.HasPrefix(container[len(pods):], ".slice") {
+		pods += ".slice"
+	}
+	m.weigh(t, pods, all[0], all[by])
+	m.weigh(t, filepath.Dir(container), of[0], of[by])
+	m.weigh(t, container, of[0], of[by])
+}
+
+// What a manager weighs an executor's group for is guaranteed, and it is unguarded where that is less than it can use.
+func TestWhatIsGuaranteed(t *testing.T) {
+	burstable := inSlices + "burstable.slice/kubepods-burstable-pod" + uidSlice + ".slice/cri-containerd-" + container + ".scope"
+	for _, c := range []struct {
+		name      string
+		requests  float64
+		us        int64
+		sidecar   float64
+		cores     units.Cores
+		unguarded bool
+	}{
+		{name: "a request below the cores and the limit", requests: 0.5, us: 200000, cores: 0.5, unguarded: true},
+		{name: "the same without a limit", requests: 0.5, us: -1, cores: 0.5, unguarded: true},
+		{name: "a limit as low as the request", requests: 0.5, us: 50000, cores: 0.5},
+		{name: "a request of thousandths, and that limit", requests: 0.9, us: 90000, cores: 0.9},
+		{name: "a request for its cores", requests: 2, us: -1, cores: 2},
+		{name: "a request for more", requests: 2.5, us: 400000, cores: 2.5},
+		{name: "no request", requests: 0, us: 200000, unguarded: true},
+		{name: "a pod that another container has half of", requests: 2, us: -1, sidecar: 2, cores: 1, unguarded: true},
+	} {
+		for _, tree := range cgrouptest.Layouts() {
+			for _, newer := range []bool{false, true} {
+				m := newMachine(t, tree)
+				m.tree.SetQuota(t, burstable, c.us, 100000)
+				m.tree.Use(t, burstable, 3, 0)
+				m.requests(t, burstable, c.requests, newer)
+				if c.sidecar > 0 {
+					by := ofRequests[c.sidecar]
+					weight := by[1]
+					if newer {
+						weight = by[2]
+					}
+					m.weigh(t, filepath.Dir(burstable)+"/cri-containerd-sidecar.scope", by[0], weight)
+				}
+				m.weigh(t, filepath.Dir(burstable)+"/cri-containerd-sandbox.scope", 2, 1)
+				m.run(t, process{pid: 4242, parent: 1, session: 4242, args: command(k8sClass, "1"), groups: m.in(burstable, true)})
+				r := m.runtime(t)
+				h, err := r.Start(t.Context(), spec("1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				again := m.runtime(t)
+				if _, err := again.Recover(); err != nil {
+					t.Fatal(err)
+				}
+				for how, x := range map[string]*attached.Executor{"found": r.Of(h), "recovered": again.Of(h)} {
+					if x.Unguarded != c.unguarded || x.Guaranteed < c.cores-0.002 || x.Guaranteed > c.cores+0.03 || x.Unpaced != "" {
+						t.Errorf("%s on %s, newer %t, %s: guaranteed %v, unguarded %t, %q", c.name, tree, newer, how, x.Guaranteed, x.Unguarded, x.Unpaced)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A YARN that does not schedule by CPU gives each container a vcore, whatever its executor has.
+func TestAVcoreForTwoCoresIsNotGuaranteed(t *testing.T) {
+	for _, tree := range cgrouptest.Layouts() {
+		for vcores, unguarded := range map[int]bool{1: true, 2: false, 3: false} {
+			m := newMachine(t, tree)
+			m.tree.SetQuota(t, yarnGroup, -1, 100000)
+			m.tree.Use(t, yarnGroup, 3, 0)
+			m.weigh(t, yarnGroup, 1024*vcores, 100*vcores)
+			m.run(t, process{pid: 4242, parent: 1, session: 4242, args: command(yarnClass, "1"), groups: m.in(yarnGroup, true)})
+			r := m.runtime(t)
+			h, err := r.Start(t.Context(), spec("1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x := r.Of(h); x.Unguarded != unguarded || x.Guaranteed != units.Cores(vcores) {
+				t.Errorf("%s, %d vcores: guaranteed %v, unguarded %t", tree, vcores, x.Guaranteed, x.Unguarded)
 			}
 		}
 	}

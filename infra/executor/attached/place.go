@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/infra/cgroup"
+	"github.com/sparkpacer/pacer/units"
 )
 
 var (
@@ -14,24 +15,37 @@ var (
 	yarnContainer = regexp.MustCompile(`^container_(e[0-9]+_)?[0-9]+_[0-9]+_[0-9]+_[0-9]+$`)
 	// pod is a group of a kubelet's that has those of a pod's containers, by either cgroup driver.
 	pod = regexp.MustCompile(`^(.*-)?pod[0-9a-f]{8}[-_]?([0-9a-f]{4}[-_]?){3}[0-9a-f]{12}(\.slice)?$`)
+	// pods is the group of all pods of a kubelet, at the start of one of theirs.
+	pods = regexp.MustCompile(`^.*?kubepods[^/]*`)
 	// flat is what containerd makes for a container where the kubelet speaks of slices and it does not.
 	flat = regexp.MustCompile(`^.*-pod[0-9a-f_]+\.slice:[a-z-]+:[0-9a-f]+$`)
 )
 
 // containerOf is the group of the container that a process in group is in, "" where no group is one
-// container's. bestEffort says that the container is promised no CPU.
-func containerOf(group string) (container string, bestEffort bool) {
+// container's.
+func containerOf(group string) string {
 	parts := strings.Split(strings.Trim(group, "/"), "/")
 	for i, part := range parts {
-		bestEffort = bestEffort || strings.Contains(part, "besteffort")
 		switch {
 		case yarnContainer.MatchString(part) || flat.MatchString(part):
-			return "/" + path.Join(parts[:i+1]...), bestEffort
+			return "/" + path.Join(parts[:i+1]...)
 		case pod.MatchString(part) && i+1 < len(parts):
-			return "/" + path.Join(parts[:i+2]...), bestEffort
+			return "/" + path.Join(parts[:i+2]...)
 		}
 	}
-	return "", false
+	return ""
+}
+
+// weighedFor is how many cores its manager weighs the group of a container for: YARN's for its vcores, a pod's for what
+// is requested.
+func weighedFor(o *cgroup.Others, container string, cpus int) units.Cores {
+	switch {
+	case yarnContainer.MatchString(path.Base(container)):
+		return units.Cores(o.Weight(container))
+	case pod.MatchString(path.Base(path.Dir(container))):
+		return o.Requested(container, pods.FindString(container), cpus)
+	}
+	return 0 // One that is beside its pod's group weighs against services of the machine.
 }
 
 // guaranteed reports whether a container's group is a pod's of the class that may have CPUs of its own.
@@ -42,32 +56,30 @@ func guaranteed(container string) bool {
 
 // place says which groups are to be held for an executor that is in m, in groups of Pacer's below
 // parent where its manager has none for it alone: there it weighs as much as its cores' threads did, in
-// units of one. unguarded says that what it is promised is not guaranteed.
-func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string) (t cgroup.Hold, unguarded bool,
-	err error) {
+// units of one.
+func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string) (t cgroup.Hold, err error) {
 	own := path.Join("/", parent, name)
-	container, bestEffort := containerOf(m.CPU)
+	container := containerOf(m.CPU)
 	switch {
 	case container != "":
 		if t, err = o.Found(container); err != nil {
-			return t, false, err
+			return t, err
 		}
-		unguarded = bestEffort
 	case !c.yarn:
-		return t, false, fmt.Errorf("its group %s is not known to be its container's alone", m.CPU)
+		return t, fmt.Errorf("its group %s is not known to be its container's alone", m.CPU)
 	case o.LimitsMemory(m.CPU):
-		return t, false, fmt.Errorf("its group %s is the NodeManager's, and limits memory too", m.CPU)
+		return t, fmt.Errorf("its group %s is the NodeManager's, and limits memory too", m.CPU)
 	default:
 		t = cgroup.Hold{CPU: own, Acct: own, Quota: -1, Period: cgroup.Period.Microseconds(), FromCPU: m.CPU}
-		t.Weight, unguarded = cgroup.Weight(c.cores()), true
+		t.Weight = cgroup.Weight(c.cores())
 	}
 	if !o.Apart() {
-		return t, unguarded, nil
+		return t, nil
 	}
-	if counted, _ := containerOf(m.Acct); container != "" && counted != "" {
+	if counted := containerOf(m.Acct); container != "" && counted != "" {
 		t.Acct = counted
 	} else {
 		t.Acct, t.FromAcct = own, m.Acct
 	}
-	return t, unguarded, nil
+	return t, nil
 }

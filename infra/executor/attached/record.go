@@ -18,9 +18,8 @@ type record struct {
 	Handle executor.Handle `json:"handle"`
 	// Hold is what is to be put back; nil where nothing was written.
 	Hold *cgroup.Hold `json:"hold,omitempty"`
-	// Unguarded and Unpaced are as in Executor.
-	Unguarded bool   `json:"unguarded,omitempty"`
-	Unpaced   string `json:"unpaced,omitempty"`
+	// Unpaced is as in Executor.
+	Unpaced string `json:"unpaced,omitempty"`
 }
 
 // recordSuffix ends the names of records.

@@ -16,6 +16,7 @@ import (
 	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/infra/progress"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Config is what the runtime needs.
@@ -58,8 +59,10 @@ type Executor struct {
 	Group *cgroup.Adopted
 	// Weight is that of its group where Pacer has made it, 0 where it is its manager's.
 	Weight cgroup.Weight
-	// Unguarded says that what it is promised is not guaranteed: others have the same right.
-	Unguarded bool
+	// Guaranteed is how many cores its manager weighed its group for when it was held, 0 where the group is Pacer's.
+	// Unguarded says that it can use more: others have the same right to that.
+	Guaranteed units.Cores
+	Unguarded  bool
 	// Unpaced says in one line why no quota can be written, "" where one can.
 	Unpaced string
 }
@@ -234,13 +237,13 @@ func (r *Runtime) take(h executor.Handle, p *process, c command) (*Executor, err
 	m, err := r.cfg.Groups.Membership(text)
 	if err == nil {
 		var t cgroup.Hold
-		t, rec.Unguarded, err = place(r.cfg.Groups, m, c, r.cfg.Parent, cgroup.GroupName(h.App, h.ID))
+		t, err = place(r.cfg.Groups, m, c, r.cfg.Parent, cgroup.GroupName(h.App, h.ID))
 		rec.Hold = &t
 	}
 	if err != nil {
 		rec.Hold, rec.Unpaced = nil, err.Error()
 	}
-	return x, r.hold(x, rec)
+	return x, r.hold(x, rec, c)
 }
 
 // exclusive reports whether a container that may use so many of all CPUs, and of their time no more than
@@ -250,9 +253,12 @@ func exclusive(cpus, all int, ceiling float64) bool {
 	return cpus > 0 && cpus < all && (math.IsInf(ceiling, 1) || float64(cpus) == math.Round(ceiling))
 }
 
-// hold has x bounded as rec says.
-func (r *Runtime) hold(x *Executor, rec record) error {
-	x.Unguarded, x.Unpaced = rec.Unguarded, rec.Unpaced
+// slight is how much less a weight may stand for than was asked for: it is a whole number.
+const slight units.Cores = 0.002
+
+// hold has x, whose command line is c, bounded as rec says.
+func (r *Runtime) hold(x *Executor, rec record, c command) error {
+	x.Unpaced = rec.Unpaced
 	keep := func(t cgroup.Hold) error {
 		rec.Hold = &t
 		return r.records.save(rec)
@@ -283,6 +289,10 @@ func (r *Runtime) hold(x *Executor, rec record) error {
 	}
 	if err == nil {
 		x.Weight = t.Weight
+		if t.FromCPU == "" {
+			x.Guaranteed = weighedFor(r.cfg.Groups, t.CPU, r.cfg.CPUs)
+		}
+		x.Unguarded = x.Guaranteed < min(units.Cores(c.cores()), x.Group.Ceiling())-slight
 		if t.FromCPU == "" && guaranteed(t.CPU) && exclusive(cpus, r.cfg.CPUs, float64(x.Group.Ceiling())) {
 			x.Unpaced = "its pod has CPUs of its own"
 		}
@@ -375,7 +385,9 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 		}
 		if err == nil {
 			x := &Executor{process: p, id: h.ID}
-			if err = r.hold(x, rec); err == nil {
+			line, _ := p.read("cmdline") // It has ended where that cannot be read.
+			c, _ := parseCommand(line)
+			if err = r.hold(x, rec, c); err == nil {
 				r.mu.Lock()
 				r.held[h] = x
 				r.mu.Unlock()

@@ -86,7 +86,7 @@ func (p *peacock) arrive(job int) {
 	p.step(&p.masters[p.rand.IntN(len(p.masters))], probe.Message{From: probe.Shell, Body: m})
 }
 
-// crash ends workers at random without a word.
+// crash ends workers at random. By the rules who sends to one hears of it after one more delay, or never.
 func (p *peacock) crash(n int) {
 	for _, i := range p.rand.Perm(len(p.workers))[:n] {
 		p.workers[i].dead = true
@@ -136,7 +136,13 @@ func (p *peacock) act(n *node, a probe.Action) {
 		}
 	}
 	to := p.at(a.To)
-	n.link.Send(des.Up, func() { p.step(to, a.Message) })
+	n.link.Send(des.Up, func() {
+		if to.dead && p.Rules.Refused() {
+			to.link.Send(des.Up, func() { p.step(n, probe.Message{From: probe.Shell, Body: probe.Undelivered(a)}) })
+			return
+		}
+		p.step(to, a.Message)
+	})
 }
 
 // at is who has an address.

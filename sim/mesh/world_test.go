@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/mesh/probe"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // small are few jobs on few workers.
@@ -82,6 +83,31 @@ func TestUnderFaultsEachTaskCountsOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where workers that have crashed refuse, jobs that come later lose some delays to them, not seconds.
+func TestTheSwitchCrash(t *testing.T) {
+	took := map[string]time.Duration{}
+	for _, choice := range []string{"refused", "silent"} {
+		c, jobs := small(20, 20, 0.1, 3)
+		c.Faults, c.Kill, c.Round = true, 4, 10*time.Millisecond
+		var err error
+		if c.Rules, err = c.Rules.With("crash " + choice); err != nil {
+			t.Fatal(err)
+		}
+		for i := range jobs { // One after the other, of one task for each worker that lives.
+			jobs[i].Arrival, jobs[i].Estimate = units.Instant(i+1)*units.Instant(10*time.Second), time.Second
+			jobs[i].Durations = slices.Repeat([]time.Duration{time.Second}, c.Workers-c.Kill)
+		}
+		out, err := Run("peacock", c, jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took[choice] = slices.Max(out.Took)
+	}
+	if took["refused"] > 3*time.Second || took["silent"] < 5*time.Second {
+		t.Errorf("the longest job of a second takes %v", took)
+	}
 }
 
 // An unknown system names those that there are.

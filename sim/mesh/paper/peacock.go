@@ -219,9 +219,13 @@ func (r *peacockRunner) run() error {
 	r.cell.Runs[r.seed] = r.made(out)
 	for i, v := range r.cell.Against {
 		c, system := r.config, v.System
-		if killed, is := killedOf(v.System); is {
-			system, c.Kill = "peacock", killed*c.Workers/100
-			c.Limit = time.Minute + 10*time.Duration(r.end(out))
+		if n, killed := missing(v.System); n > 0 {
+			system, c.Limit = "peacock", time.Minute+10*r.end(out)
+			if n = n * c.Workers / 100; killed {
+				c.Kill = n
+			} else {
+				c.Workers -= n
+			}
 		}
 		out, err := mesh.Run(system, c, r.jobs)
 		if err != nil {

@@ -108,10 +108,13 @@ func hopFigures(cells []PeacockCell) (all []PeacockFigure) {
 func killedFigures(cells []PeacockCell) (all []PeacockFigure) {
 	for _, c := range cells {
 		for _, v := range c.Against {
-			n, _ := killedOf(v.System)
+			n, killed := missing(v.System)
+			if !killed {
+				continue
+			}
 			name := fmt.Sprintf("mesh.killed.%d.%d.", n, c.Load)
 			f := PeacockFigure{Name: name + "jct_pct", Unit: "%", Values: longer(c, v), Listed: true,
-				Theirs: theirKilled[fmt.Sprint(n, " ", c.Load)]}
+				Theirs: theirKilled[fmt.Sprint(v.System, " ", c.Load)]}
 			if c.Load == 20 {
 				f.Band = atMost(15)
 			}
@@ -172,18 +175,21 @@ func hopRows(t PeacockTable) [][]string {
 	return rows
 }
 
-// killedRows have a cell and a number of workers that are killed a row.
+// killedRows have a cell and a number of workers that are killed, or are fewer, a row.
 func killedRows(t PeacockTable) [][]string {
-	rows := [][]string{sized("KILLED OF 100", "MEAN", "WITHOUT", "LONGER", "LOST JOBS")}
+	rows := [][]string{sized("OF 100", "MEAN", "WITHOUT", "LONGER", "LOST JOBS")}
 	for _, c := range t.Cells {
 		for _, v := range c.Against {
-			n, _ := killedOf(v.System)
+			theirs, lost := theirKilled[fmt.Sprint(v.System, " ", c.Load)], ""
+			if theirs != "" {
+				lost = "0"
+			}
 			ms := func(runs []PeacockRun) string {
 				return fmt.Sprintf("%.0f ms", 1000*over(runs, func(r PeacockRun) float64 { return r.Mean }))
 			}
-			rows = append(rows, append(c.size(), fmt.Sprint(n), ms(v.Runs), ms(c.Runs),
-				bracketed(fmt.Sprintf("%.1f %%", mean(longer(c, v))), theirKilled[fmt.Sprint(n, " ", c.Load)]),
-				bracketed(fmt.Sprintf("%.1f", over(v.Runs, func(r PeacockRun) float64 { return float64(r.Lost) })), "0")))
+			rows = append(rows, append(c.size(), v.System, ms(v.Runs), ms(c.Runs),
+				bracketed(fmt.Sprintf("%.1f %%", mean(longer(c, v))), theirs),
+				bracketed(fmt.Sprintf("%.1f", over(v.Runs, func(r PeacockRun) float64 { return float64(r.Lost) })), lost)))
 		}
 	}
 	return rows

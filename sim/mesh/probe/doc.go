@@ -18,6 +18,7 @@
 // Scheduler and Worker are synchronous and draw nothing by themselves: Step takes the time and a message, and appends
 // to out what follows. The caller delivers messages, runs tasks, and calls Step with a Tick when Due says so. Messages
 // may be lost, come twice and in any order where Config.Tries is above 0: each task is counted as finished once.
+// A caller that learns that the receiver of a message is not there tells its sender so with Undelivered.
 //
 // # Units
 //

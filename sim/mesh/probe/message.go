@@ -102,6 +102,8 @@ type (
 	}
 	// Tick tells the time, when Due has asked for it.
 	Tick struct{}
+	// Undelivered brings back what was sent to a node that is not there. The shell says so, where it learns it.
+	Undelivered Action
 )
 
 // What the shell is told.

@@ -235,3 +235,60 @@ func TestUnknownSwitches(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Section 3.5, where who sends to a crashed worker hears of it: its probes go to others at once, as they were; what it
+// runs starts again once it refuses to be asked; the worker before it hands on to the one behind it.
+func TestTheSwitchCrash(t *testing.T) {
+	if (Rules{}).Refused() == rules(t, "crash silent").Refused() {
+		t.Error("silent is refused")
+	}
+	c := Default(4, 1)
+	c.Tries = 5
+	s := NewScheduler(&c, -1, func(int) int { return 0 })
+	back := func(a Action) []Action {
+		return s.Step(2*second, Message{From: Shell, Body: Undelivered(a)}, nil)
+	}
+	said := s.Step(0, Message{From: Shell, Body: Submit{Job: 1, Tasks: 8, Estimate: 4 * time.Second}}, nil)
+	dead, sent := said[0].To, said[0].Message.Body.(Enqueue).Probes
+	s.Step(second, Message{From: dead, Seq: 1, Body: GetTask{1, sent[0].Task}}, nil)
+	again := back(said[0])
+	if ask := again[0]; ask.To != dead || ask.Message.Body != (Ask{1, sent[0].Task, 1}) {
+		t.Fatalf("the dead worker is asked %+v", ask)
+	}
+	if p := again[1].Message.Body.(Enqueue).Probes; len(again) != 2 || again[1].To == dead || len(p) != 1 || p[0] != sent[1] {
+		t.Errorf("%+v, want %+v for another worker than %d", again, sent[1], dead)
+	}
+	if back(Action{dead, Message{-1, again[0].Message.Seq, Task{}}}); len(s.open) != 1 {
+		t.Errorf("a task of the worker's number is taken for the scheduler's question of that number: %+v", s.open)
+	}
+	restarted := back(again[0])
+	if p := restarted[0].Message.Body.(Enqueue).Probes; len(restarted) != 1 || p[0].Task != sent[0].Task || p[0].due() != 2*second {
+		t.Errorf("%+v, want a probe of task %d that is overdue", restarted, sent[0].Task)
+	}
+	if len(back(again[0])) != 0 || len(s.open) != 0 || slices.Contains(s.live, dead) {
+		t.Errorf("after the second answer %v are asked, %v live", s.open, s.live)
+	}
+	for _, w := range slices.Clone(s.live) {
+		again = back(Action{w, Message{Body: Enqueue{Probes: sent[1:]}}})
+	}
+	if len(again) != 0 {
+		t.Errorf("nobody is left, and is sent %+v", again)
+	}
+
+	w := NewWorker(&c, 0, 0)
+	w.queue.marked = []Probe{of(1, 3, 40)}
+	to := w.Step(second, Message{Body: Tick{}}, nil)
+	mended := w.Step(second, Message{From: Shell, Body: Undelivered(to[0])}, nil)
+	if len(mended) != 2 || mended[0].Message.Body != Dead(1) || mended[1].To != 2 || mended[1].Message.Body.(Rotate).Probes[0].Hops != 1 {
+		t.Errorf("%+v, want all that it has marked for worker 2", mended)
+	}
+	if more := w.Step(second, Message{From: Shell, Body: Undelivered(to[0])}, nil); len(more) != 0 {
+		t.Errorf("a second answer has it say %+v", more)
+	}
+	ask := w.Step(second, Message{From: -1, Body: Enqueue{Probes: []Probe{{Job: 2, Scheduler: -1, Estimate: 1}}}}, nil)
+	open := len(w.open)
+	w.Step(second, Message{From: Shell, Body: Undelivered(ask[0])}, nil)
+	if said := s.Step(second, Message{From: Shell, Body: Undelivered{To: -2}}, nil); len(said) != 0 || len(w.open) != open {
+		t.Errorf("a scheduler that is not there is asked again later: %+v, %+v", said, w.open)
+	}
+}

@@ -37,10 +37,10 @@ func (p *post) insist(now units.Instant, to Node, body any) uint32 {
 	return p.seq
 }
 
-// answered returns what was sent with that number, nil where it was answered before.
-func (p *post) answered(m Message) any {
+// answered returns what was sent to a node with that number, nil where it was answered before.
+func (p *post) answered(by Node, seq uint32) any {
 	for i, l := range p.open {
-		if l.Message.Seq == m.Seq && l.To == m.From {
+		if l.Message.Seq == seq && l.To == by {
 			p.open = slices.Delete(p.open, i, i+1)
 			return l.Message.Body
 		}
@@ -49,11 +49,11 @@ func (p *post) answered(m Message) any {
 }
 
 // again sends what is due, and returns what was sent in vain: to workers that are dead. A scheduler is asked for ever.
-func (p *post) again(now units.Instant) (vain []letter) {
+func (p *post) again(now units.Instant) (vain []Action) {
 	p.open = slices.DeleteFunc(p.open, func(l letter) bool {
 		dead := l.at <= now && l.tries >= p.config.Tries && l.To >= 0
 		if dead {
-			vain = append(vain, l)
+			vain = append(vain, l.Action)
 		}
 		return dead
 	})

@@ -35,17 +35,17 @@ func (w *Worker) rotate(now units.Instant) {
 	w.queue.marked, w.fresh, w.rotates = nil, false, w.config.Tries > 0
 }
 
-// bury has a worker that does not answer count as dead, and what it was sent marked again.
-func (w *Worker) bury(now units.Instant, l letter) {
+// bury has a worker that does not answer count as dead, and what it was sent handed to the next one at once.
+func (w *Worker) bury(now units.Instant, dead Node, sent Rotate) {
 	for i := range w.config.Schedulers {
-		w.send(Node(-1-i), 0, Dead(l.To))
+		w.send(Node(-1-i), 0, Dead(dead))
 	}
-	for _, p := range l.Message.Body.(Rotate).Probes {
+	for _, p := range sent.Probes {
 		if p.Hops--; !w.has(&p) {
 			w.queue.marked = append(w.queue.marked, p)
 		}
 	}
-	w.follow(slices.DeleteFunc(slices.Clone(w.ring), func(n Node) bool { return n == l.To }))
+	w.follow(slices.DeleteFunc(slices.Clone(w.ring), func(n Node) bool { return n == dead }))
 	w.rotate(now)
 }
 

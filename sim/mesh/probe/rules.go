@@ -17,6 +17,7 @@ var Switches = [switches]string{
 	idle: "idle reclaims|leaves", state: "state piggyback|global",
 	rounds: "rounds apart|together", resubmitted: "resubmitted uncounted|counted",
 	guard: "guard turn|none", bounds: "bounds refresh|arrival",
+	crash: "crash refused|silent",
 	order: "queue reordered|fifo|lifo", rotation: "rotation on|off",
 }
 
@@ -34,6 +35,7 @@ const (
 	resubmitted        // A probe that is sent again is not counted; or counts.
 	guard              // A probe that was all around the ring stays, though it may be overtaken; or goes on.
 	bounds             // A queue is cut whenever the state is newer; or only when a probe comes.
+	crash              // Who sends to a worker that has crashed hears that nobody is there; or nothing.
 	order              // The queue's order.
 	rotation           // Probes are handed on; or stay.
 	switches
@@ -62,6 +64,9 @@ func (r Rules) With(choice string) (Rules, error) {
 
 // Together reports whether all workers end their rounds at one instant.
 func (r Rules) Together() bool { return r[rounds] != 0 }
+
+// Refused reports whether the shell has to tell who sends to a worker that has crashed.
+func (r Rules) Refused() bool { return r[crash] == 0 }
 
 // Config is what engines of one cluster share. They only read it.
 type Config struct {

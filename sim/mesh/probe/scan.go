@@ -15,9 +15,8 @@ func (s *Scheduler) Due() (at units.Instant, wanted bool) {
 
 // tick asks workers again, looks for lost tasks and counts anew.
 func (s *Scheduler) tick(now units.Instant) {
-	for _, l := range s.again(now) {
-		s.forget(l.To)
-		s.heardOf(now, l.Message.Body.(Ask), false)
+	for _, a := range s.again(now) {
+		s.vain(now, a)
 	}
 	if now < s.scan {
 		return
@@ -75,6 +74,27 @@ func (s *Scheduler) bury(now units.Instant, worker Node) {
 			if t := &j.tasks[i]; t.state == started && t.worker == worker {
 				s.ask(now, j, int32(i))
 			}
+		}
+	}
+}
+
+// vain takes what a worker was sent that is dead: a task that it was asked for starts again, and the probes of a job go
+// to others, if there are any, as they were.
+func (s *Scheduler) vain(now units.Instant, a Action) {
+	s.bury(now, a.To)
+	switch body := a.Message.Body.(type) {
+	case Ask:
+		s.answered(a.To, a.Message.Seq)
+		s.heardOf(now, body, false)
+	case Enqueue:
+		j, again := s.jobs[body.Probes[0].Job], []int32(nil)
+		for _, p := range body.Probes {
+			if j != nil && j.tasks[p.Task].state == waiting {
+				again = append(again, p.Task)
+			}
+		}
+		if len(again) > 0 && len(s.live) > 0 {
+			s.spread(now, j, again, body.Probes[0].Wait)
 		}
 	}
 }

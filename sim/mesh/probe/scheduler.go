@@ -91,8 +91,12 @@ func (s *Scheduler) Step(now units.Instant, m Message, out []Action) []Action {
 	case Dead:
 		s.bury(now, Node(body))
 	case Ack:
-		if ask, is := s.answered(m).(Ask); is {
+		if ask, is := s.answered(m.From, m.Seq).(Ask); is {
 			s.heardOf(now, ask, body.Runs)
+		}
+	case Undelivered:
+		if body.To >= 0 {
+			s.vain(now, Action(body))
 		}
 	case AskRing:
 		s.send(m.From, m.Seq, s.after(m.From))

@@ -59,7 +59,7 @@ func (w *Worker) Step(now units.Instant, m Message, out []Action) []Action {
 	case Rotate:
 		w.rotated(now, m, body)
 	case Task:
-		w.answered(m)
+		w.answered(m.From, m.Seq)
 		w.learn(now, body.State)
 		switch {
 		case w.doing != fetching || m.Seq != w.fetch:
@@ -79,19 +79,24 @@ func (w *Worker) Step(now units.Instant, m Message, out []Action) []Action {
 			slices.ContainsFunc(w.open, func(l letter) bool { return l.Message.Body == any(Finished(body)) })
 		w.send(m.From, m.Seq, Ack{Runs: runs})
 	case Ack:
-		if _, is := w.answered(m).(Rotate); is {
+		if _, is := w.answered(m.From, m.Seq).(Rotate); is {
 			if w.rotates = false; len(w.ring) > 0 && w.ring[0] == m.From {
 				w.follow(append(w.ring[:1:1], body.Next...))
 			}
 		}
 	case Successors:
-		if asked := w.answered(m) != nil; asked || w.nearer(body) {
+		if asked := w.answered(m.From, m.Seq) != nil; asked || w.nearer(body) {
 			w.follow(body)
 			w.mend(now, asked)
 		}
+	case Undelivered:
+		r, is := body.Message.Body.(Rotate) // A scheduler is asked for ever.
+		if is && w.answered(body.To, body.Message.Seq) != nil {
+			w.bury(now, body.To, r)
+		}
 	case Tick:
-		for _, l := range w.again(now) {
-			w.bury(now, l)
+		for _, a := range w.again(now) {
+			w.bury(now, a.To, a.Message.Body.(Rotate))
 		}
 		if w.wants() && now >= w.slot {
 			w.rotate(now)

@@ -5,6 +5,8 @@
 #   yarn.sh start DIR [GROUPS]
 #                      start it with all its files in DIR, and return when both NodeManagers have registered
 #   yarn.sh stop DIR   stop it, containers included
+#   yarn.sh recover DIR
+#                      kill -9 both NodeManagers and start them again, which take back the containers that run
 #   yarn.sh run DIR [GROUPS]
 #                      start it, say "ready", and stop it on SIGTERM
 # DIR/conf is the HADOOP_CONF_DIR of who submits, DIR/nm1 and DIR/nm2 have what the NodeManagers
@@ -74,6 +76,8 @@ of_node() { # name
     property yarn.nodemanager.log-dirs "$at/logs"
     property yarn.nodemanager.resource.memory-mb 2048
     property yarn.nodemanager.resource.cpu-vcores 2
+    property yarn.nodemanager.recovery.enabled true
+    property yarn.nodemanager.recovery.dir "$at/recovery"
     property yarn.nodemanager.vmem-check-enabled false
     property yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage 99.5
 }
@@ -90,11 +94,43 @@ of_groups() {
     property yarn.nodemanager.linux-container-executor.cgroups.hierarchy "/${top##*/}"
     property yarn.nodemanager.linux-container-executor.cgroups.strict-resource-usage "$([[ $1 == strict ]] && echo true || echo false)"
 }
+# recoverable writes those classes of the minicluster anew by which a NodeManager stores its state: they call leveldb by
+# names of shaded jars, none of which has it. Pyspark's jar has it by its own, as its native code needs.
+recoverable() {
+    python3 - "$KEPT/hadoop-client-minicluster-3.5.0.jar" "$DIR/classes" <<'PY'
+import pathlib, re, struct, sys, zipfile
+
+SHADED = re.compile(rb"org/apache/hadoop/shaded/(?=org/(?:fusesource|iq80)/)")
+SIZE = {5: 8, 6: 8, 7: 2, 8: 2, 15: 3, 16: 2, 19: 2, 20: 2} # Of a constant by its tag, else 4; 1 is a string.
+
+def unshaded(body): # A class has names in its constants alone (JVM specification, 4.4).
+    at, left, out = 10, struct.unpack_from(">H", body, 8)[0] - 1, body[:10]
+    while left > 0:
+        tag = body[at]
+        if tag == 1:
+            end = at + 3 + struct.unpack_from(">H", body, at + 1)[0]
+            text = SHADED.sub(b"", body[at + 3:end])
+            out += struct.pack(">BH", tag, len(text)) + text
+        else:
+            end = at + 1 + SIZE.get(tag, 4)
+            out += body[at:end]
+        at, left = end, left - (2 if tag in (5, 6) else 1) # A number of eight bytes counts twice.
+    return out + body[at:]
+
+with zipfile.ZipFile(sys.argv[1]) as jar:
+    for name in jar.namelist():
+        if name.startswith("org/apache/hadoop/yarn/server/") and SHADED.search(body := jar.read(name)):
+            file = pathlib.Path(sys.argv[2], name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(unshaded(body))
+PY
+}
 class_path() { echo "$KEPT/*:$(scripts/spark-home.sh "$WHEEL")/jars/*"; }
 
 configure() { # [groups]
     local node shared groups='' calculator=Default
     mkdir -p "$DIR/conf" "$DIR/log" "$DIR/classes"
+    recoverable
     shared=$(of_all)
     [[ -z $1 ]] || { groups=$(of_groups "$1"); calculator=Dominant; } # It schedules by the CPU that it weighs.
     property fs.defaultFS file:/// | document >"$DIR/conf/core-site.xml"
@@ -162,6 +198,15 @@ start() { # [groups]
 }
 registered() { grep -c 'NodeManager from node .* registered' "$DIR/rm.log" || true; }
 
+recover() {
+    local name
+    for name in nm1 nm2; do
+        kill -9 "$(<"$DIR/$name.pid")"
+    done
+    while runs nm1 || runs nm2; do sleep 0.1; done
+    start
+}
+
 # stop ends NodeManagers first, which end their containers.
 stop() {
     local name
@@ -184,16 +229,16 @@ stop() {
     say "$(<"$DIR/groups") has processes: it is left"
 }
 
-usage() { echo "usage: yarn.sh fetch | start DIR [weights|strict] | stop DIR | run DIR [weights|strict]" >&2; exit 64; }
+usage() { echo "usage: yarn.sh fetch | start DIR [weights|strict] | stop DIR | recover DIR | run DIR [weights|strict]" >&2; exit 64; }
 [[ ${3:-} =~ ^(weights|strict|)$ ]] || usage
 case ${1:-} in
 fetch) fetch ;;
-start | stop | run)
+start | stop | recover | run)
     [[ -n ${2:-} ]] || usage
     mkdir -p "$2"
     DIR=$(cd "$2" && pwd)
     ;;&
-start | stop) "$1" "${3:-}" ;;
+start | stop | recover) "$1" "${3:-}" ;;
 run)
     trap stop EXIT # Also where a start fails half way.
     trap exit INT TERM HUP

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,9 +18,9 @@ import (
 )
 
 const (
-	// attachFaultRounds are rounds of seven faults, each with an application of its own, attachHeld is how long one may
+	// attachFaultRounds are rounds of eight faults, each with an application of its own, attachHeld is how long one may
 	// take to be held back again.
-	attachFaultRounds = 5
+	attachFaultRounds = 4
 	attachHeld        = time.Minute
 	// attachBack is how long what was found may take to be put back: guards wait for another node controller.
 	attachBack = 30 * time.Second
@@ -44,9 +45,9 @@ type faulted struct {
 	faults, changed int
 }
 
-// attachFaults ends and kills planners, node controllers and guards while an application has quotas on YARN, and then
-// the application, and looks each time whether executors and NodeManagers are in the groups in which they were found,
-// and these as they were.
+// attachFaults ends and kills planners, node controllers, guards and NodeManagers while an application has quotas on
+// YARN, and then the application, and looks each time whether executors and NodeManagers are in the groups in which
+// they were found, and these as they were.
 func attachFaults(t testing.TB, add adder) {
 	f := faulted{t: t, y: realenv.NewYARN(t), s: realenv.New(t)}
 	f.s.On(f.y)
@@ -69,11 +70,7 @@ func attachFaults(t testing.TB, add adder) {
 func (f *faulted) round(one, other string) {
 	t := f.t
 	t.Helper()
-	before := map[int]string{}
-	f.s.Await("executors of before to be gone", realenv.Patience, func() bool {
-		before = f.groups()
-		return len(before) == 2
-	})
+	f.s.Await("executors of before to be gone", realenv.Patience, func() bool { return len(f.groups()) == 2 })
 	run := f.s.Submit(append([]string{"--pacer-deadline", attachFaultDeadline}, attachFaulted...)...)
 	f.s.AwaitApp("two executors", realenv.Patience, func(a api.AppDetail) bool {
 		return a.State == api.AppRunning && len(a.Executors) == 2
@@ -113,8 +110,13 @@ func (f *faulted) round(one, other string) {
 	f.back("kill -9 of the node controller and then of a guard")
 
 	f.hold()
+	f.recover()
+	f.node.Stop()
+	f.back("kill -9 of both NodeManagers, which recover, and the end of the node controller")
+
+	f.hold()
 	run.Stop()
-	f.found = before
+	maps.DeleteFunc(f.found, func(pid int, _ string) bool { return !slices.Contains(f.y.Daemons(), pid) })
 	f.back("the end of the application")
 	f.node.Stop()
 }
@@ -123,15 +125,31 @@ func (f *faulted) round(one, other string) {
 func (f *faulted) hold() {
 	f.t.Helper()
 	f.node = f.s.StartNode("--attach")
-	held := func() bool {
-		for pid, is := range f.groups() {
-			if was := f.found[pid]; is != was && quotaOf(is) > 0 && quotaOf(is) != quotaOf(was) {
-				return true
-			}
+	f.s.Await("an executor to be held back", attachHeld, f.held)
+}
+
+// held reports whether an executor has a quota that was not found.
+func (f *faulted) held() bool {
+	for pid, is := range f.groups() {
+		if was := f.found[pid]; is != was && quotaOf(is) > 0 && quotaOf(is) != quotaOf(was) {
+			return true
 		}
-		return false
 	}
-	f.s.Await("an executor to be held back", attachHeld, held)
+	return false
+}
+
+// recover kills the NodeManagers, which take their containers back: executors stay held.
+func (f *faulted) recover() {
+	f.t.Helper()
+	killed := f.y.Daemons()[1:]
+	if n := f.y.Recover(); n != 3 {
+		f.t.Fatalf("NodeManagers have taken %d containers back: they are of two executors and of an ApplicationMaster", n)
+	}
+	for i, pid := range f.y.Daemons()[1:] {
+		f.found[pid] = f.found[killed[i]]
+		delete(f.found, killed[i])
+	}
+	f.s.Await("an executor to be held back after the NodeManagers' recovery", attachHeld, f.held)
 }
 
 // back counts a fault, and whether all is as it was found after it.

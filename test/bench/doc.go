@@ -35,8 +35,9 @@
 //	attach.quota_ms.p99.A                from the driver's "stage ready" to its executors being held back for it, where
 //	                                     no other stage runs
 //	attach.left_changed                  of n faults while a quota is in force, ends and kill -9 of node controllers,
-//	                                     planners and guards, and ends of the application: those after which group,
-//	                                     quota, period or weight of an executor or a NodeManager is not as it was found
+//	                                     planners, guards and NodeManagers, which recover, and ends of the application:
+//	                                     those after which group, quota, period or weight of an executor or a
+//	                                     NodeManager is not as it was found
 //	attach.layouts                       layouts of groups that are held and put back, on trees of files
 //	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
 //	                                     HTTP, page, disk and process table; n tables

@@ -19,5 +19,7 @@ func TestDeadlineOnKubernetes(t *testing.T) {
 	node := s.StartNode("--attach")
 	deadline := keepsDeadline(t, s, want)
 	// The limit of a core, and the weight of the 0.9 that are requested.
-	leftAsFound(t, s, node, deadline, want, k.Executors, realenv.Group{Quota: 100_000, Period: 100_000, Weight: 922})
+	run := s.Submit("--pacer-deadline", deadline, "testdata/branches.py", scale)
+	leftAsFound(t, s, node, run, k.Executors, realenv.Group{Quota: 100_000, Period: 100_000, Weight: 922})
+	wantAnswer(t, run, want)
 }

@@ -55,8 +55,8 @@ func keepsDeadline(t *testing.T, s *realenv.System, want string) (deadline strin
 }
 
 // TestDeadlineInYARNsGroups is that story where YARN gives each container a group and a strict quota, which is
-// Pacer's ceiling: its own quotas are in the same group and below it, and what YARN wrote is there again when the
-// node controller ends.
+// Pacer's ceiling: its own quotas are in the same group and below it, whatever becomes of NodeManagers, and what YARN
+// wrote is there again when the node controller ends.
 func TestDeadlineInYARNsGroups(t *testing.T) {
 	realenv.RequireAll(t)
 	want := realenv.Results(realenv.Stock(t, "testdata/branches.py", scale))
@@ -65,34 +65,26 @@ func TestDeadlineInYARNsGroups(t *testing.T) {
 	s.On(y)
 	s.StartPlanner()
 	node := s.StartNode("--attach")
-	deadline := keepsDeadline(t, s, want)
+	keepsDeadline(t, s, want)
 
+	// It is held back for as long as NodeManagers take to recover, on both executors.
+	run := s.Submit("--pacer-deadline", "5m", "--conf", "spark.dynamicAllocation.minExecutors=2", "testdata/branches.py", scale)
 	// A second of CPU time in each second for a core, and the weight of a core.
-	leftAsFound(t, s, node, deadline, want, y.Executors, realenv.Group{Quota: 1_000_000, Period: 1_000_000, Weight: 1024})
+	given := realenv.Group{Quota: 1_000_000, Period: 1_000_000, Weight: 1024}
+	heldBack(t, s, run, y.Executors, given)
+	if n := y.Recover(); n != 3 {
+		t.Errorf("NodeManagers have taken %d containers back: they are of two executors and of an ApplicationMaster", n)
+	}
+	leftAsFound(t, s, node, run, y.Executors, given)
+	wantAnswer(t, run, want)
 }
 
-// leftAsFound has an application run on s under a deadline, in groups with a quota for a core each that its cluster
-// manager has given: Pacer's are in the same groups and below that one, which is there again when the node controller
-// ends. The executors run on.
-func leftAsFound(t *testing.T, s *realenv.System, node *realenv.Process, deadline, want string,
-	executors func() map[string]realenv.Group, given realenv.Group) {
+// leftAsFound has a node controller end while run has its executors below the quota given: that one is there again, and
+// the executors run on.
+func leftAsFound(t *testing.T, s *realenv.System, node, run *realenv.Process, executors func() map[string]realenv.Group,
+	given realenv.Group) {
 	t.Helper()
-	run := s.Submit("--pacer-deadline", deadline, "testdata/branches.py", scale)
-	lowered := map[string]bool{}
-	app, err := s.AwaitWhile(run, "a quota in both executors' groups", func(app api.AppDetail) bool {
-		for dir, group := range executors() {
-			if group.Weight != given.Weight || group.Cores() > 1 || group.Quota < 0 {
-				t.Errorf("%s has %+v, its manager gave it %+v", dir, group, given)
-			}
-			if group != given {
-				lowered[dir] = true
-			}
-		}
-		return len(lowered) == 2
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	app := heldBack(t, s, run, executors, given)
 	unguarded := given.Weight < 1024 // Less than its core is guaranteed.
 	for _, x := range app.Executors {
 		if x.Ceiling != 1 || x.Unguarded != unguarded {
@@ -112,7 +104,29 @@ func leftAsFound(t *testing.T, s *realenv.System, node *realenv.Process, deadlin
 			t.Errorf("%s is left as %+v, its manager gave it %+v", dir, group, given)
 		}
 	}
-	wantAnswer(t, run, want)
+}
+
+// heldBack waits until both executors of run have had quotas of Pacer's in the groups that their cluster manager has
+// given a quota for a core each: they are below that one.
+func heldBack(t *testing.T, s *realenv.System, run *realenv.Process, executors func() map[string]realenv.Group,
+	given realenv.Group) api.AppDetail {
+	t.Helper()
+	lowered := map[string]bool{}
+	app, err := s.AwaitWhile(run, "a quota in both executors' groups", func(app api.AppDetail) bool {
+		for dir, group := range executors() {
+			if group.Weight != given.Weight || group.Cores() > 1 || group.Quota < 0 {
+				t.Errorf("%s has %+v, its manager gave it %+v", dir, group, given)
+			}
+			if group != given {
+				lowered[dir] = true
+			}
+		}
+		return len(lowered) == 2
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return app
 }
 
 // TestDriverOnYARN is the story of cluster mode: YARN starts the driver, too, in a container of its own. The deadline is

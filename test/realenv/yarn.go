@@ -2,6 +2,7 @@ package realenv
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -49,6 +50,34 @@ func (y *YARN) Daemons() (pids []int) {
 		pids = append(pids, pid)
 	}
 	return pids
+}
+
+// Recover kills its NodeManagers with -9 and starts them again. It returns how many containers they have taken back.
+func (y *YARN) Recover() (containers int) {
+	y.t.Helper()
+	before := y.reacquired()
+	root, err := moduleRoot()
+	var said []byte
+	if err == nil {
+		said, err = exec.Command(filepath.Join(root, "scripts", "yarn.sh"), "recover", y.Dir).CombinedOutput()
+	}
+	if err != nil {
+		y.t.Fatalf("NodeManagers that recover: %v: %s", err, said)
+	}
+	return y.reacquired() - before
+}
+
+// reacquired is how many containers its NodeManagers have said to take back so far.
+func (y *YARN) reacquired() (n int) {
+	y.t.Helper()
+	for _, name := range []string{"nm1.log", "nm2.log"} {
+		text, err := os.ReadFile(filepath.Join(y.Dir, name))
+		if err != nil {
+			y.t.Fatal(err)
+		}
+		n += strings.Count(string(text), "Reacquiring container_")
+	}
+	return n
 }
 
 // Env is what the environment of a spark-submit has that submits to it.

@@ -143,6 +143,9 @@ func (n *Node) Spoken() bool { return n.Incarnation != "" }
 // Live reports whether new executors may be put on n.
 func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign && !n.Attaches() }
 
+// Wakes reports whether n sleeps, and would take executors if it was woken.
+func (n *Node) Wakes() bool { return n.Sleep.Asleep && n.Here() }
+
 // awakeFor is how long a node that was woken does not sleep again.
 const awakeFor = 10 * time.Minute
 

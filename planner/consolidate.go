@@ -121,7 +121,7 @@ func (z *sleeper) wanted(c queue.Choice) bool {
 // asleep is the first node that sleeps and could be woken, "" for none.
 func (z *sleeper) asleep() string {
 	for _, n := range z.view.Draining() {
-		if n.Sleep.Asleep && n.Here() {
+		if n.Wakes() {
 			return n.Node
 		}
 	}

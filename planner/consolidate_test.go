@@ -120,3 +120,24 @@ func TestNodesSleepByThemselves(t *testing.T) {
 		}
 	}
 }
+
+// What a deadline would mean counts nodes that sleep: they would wake. It does not count one that an operator drains.
+func TestAPlanCountsNodesThatSleep(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.putChain()
+	cores := func() float64 {
+		w.Helper()
+		r := w.step(planner.PlanQuery{To: 1, Request: api.PlanRequest{V: api.Version, Profile: "p", Deadline: 100}}).(api.PlanReply)
+		if r.Error != nil {
+			t.Fatal(r.Error)
+		}
+		return float64(r.Cores)
+	}
+	awake := cores()
+	if w.consolidate(true); w.state("a") != "asleep" || cores() != awake {
+		t.Errorf("a is %s: %v cores, %v with both awake", w.state("a"), cores(), awake)
+	}
+	if r := w.control(api.VerbDrain, api.ControlRequest{Node: "a"}); r.Error != nil || cores() != awake/2 {
+		t.Errorf("%v cores of one node, %v of two: %v", cores(), awake, r.Error)
+	}
+}

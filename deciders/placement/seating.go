@@ -104,11 +104,13 @@ func extent(seats []Seat, launch api.Launch) (cores units.Cores, slots int) {
 }
 
 // AllNodes is what an application of one executor on each node would have now, for who
-// asks what a deadline would mean.
+// asks what a deadline would mean. Nodes that sleep are among them: they wake for one that would be late.
 func (p Policy) AllNodes(v ledger.View) Seating {
 	var seats []Seat
-	for _, n := range v.Live() {
-		seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
+	for _, n := range v.Nodes() {
+		if n.Live() || n.Wakes() {
+			seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
+		}
 	}
 	s := Seating{Seats: p.place(v, p.MaxNodes, memory.Overhead(0), seats)} // Nobody has said its heap.
 	s.Cores, s.Slots = extent(s.Seats, api.Launch{})

@@ -107,17 +107,19 @@ func groupsOf(t *testing.T, pid int) (cpu, memory []string) {
 	return cpu, memory
 }
 
-// children are those of a process.
-func children(t *testing.T, pid int) []int {
+// children are those of a process, whichever of its threads has started them.
+func children(t *testing.T, pid int) (list []int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		t.Fatal(err)
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("process %d has the threads %v: %v", pid, threads, err)
 	}
-	var list []int
-	for _, f := range strings.Fields(string(text)) {
-		child, _ := strconv.Atoi(f)
-		list = append(list, child)
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread) // A thread may end.
+		for _, f := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(f)
+			list = append(list, child)
+		}
 	}
 	return list
 }

@@ -110,7 +110,7 @@ bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and ho
 bench-web: ## measure the page, and what it costs a planner that somebody looks (4 minutes, installs chromium)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,web,page $(ARGS)
 
-bench-mesh: ## measure what has nobody in the middle, in virtual time (an hour; ARGS="-only peacock-killed" takes less)
+bench-mesh: ## measure what has nobody in the middle, in virtual time (an hour; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)
 
 bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)

@@ -8,12 +8,9 @@ import (
 	"github.com/sparkpacer/pacer/test/benchline"
 )
 
-// hostSeeds is how often each cell is run.
-const hostSeeds = 5
-
 // hosted measures machines that empty themselves beside other policies, in the source's nine cells.
-func hosted(t testing.TB, add adder) {
-	table, err := paper.RunGLAP(paper.GLAPOptions{Seeds: hostSeeds, Stop: t.Context().Done()})
+func hosted(t testing.TB, add adder, seeds int) {
+	table, err := paper.RunGLAP(paper.GLAPOptions{Seeds: seeds, Stop: t.Context().Done()})
 	if err != nil {
 		t.Fatal(err)
 	}

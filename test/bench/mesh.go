@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"syscall"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/test/benchline"
 )
 
-// meshSeeds is how often each cell is run; meshJobs is how many of Google's jobs the world of meshWorld has.
+// meshSeeds is how often each cell is run, unless another number is asked for; the others are of meshWorld.
 const (
 	meshSeeds   = 5
 	meshWorkers = 10_000
@@ -19,7 +20,8 @@ const (
 
 // meshRows are what one large world of each kind takes, in a process of its own, the experiments of the source, and
 // nodes that sleep.
-func meshRows() []row {
+func meshRows(o trialOptions) []row {
+	seeds := cmp.Or(o.runs, meshSeeds)
 	// world measures one in a process of its own.
 	world := func(child string) func(testing.TB, adder) {
 		return func(t testing.TB, add adder) { add.all(alone(t, child)) }
@@ -28,17 +30,18 @@ func meshRows() []row {
 		{name: "hosts-world", minutes: 1, measure: world(hostsChild)},
 		{name: "mesh-world", minutes: 0.5, measure: world(meshChild)},
 		{name: "asleep", minutes: 1, measure: asleep},
-		{name: "glap", minutes: 15, measure: hosted},
+		{name: "glap", minutes: 15, measure: func(t testing.TB, add adder) { hosted(t, add, seeds) }},
 	}
 	for _, name := range paper.PeacockTables() {
-		rows = append(rows, row{name: name, minutes: 7, measure: func(t testing.TB, add adder) { meshed(t, add, name) }})
+		measure := func(t testing.TB, add adder) { meshed(t, add, name, seeds) }
+		rows = append(rows, row{name: name, minutes: 7, measure: measure})
 	}
 	return rows
 }
 
 // meshed measures an experiment of Peacock.
-func meshed(t testing.TB, add adder, name string) {
-	table, err := paper.RunPeacock(name, paper.PeacockOptions{Seeds: meshSeeds, Stop: t.Context().Done()})
+func meshed(t testing.TB, add adder, name string, seeds int) {
+	table, err := paper.RunPeacock(name, paper.PeacockOptions{Seeds: seeds, Stop: t.Context().Done()})
 	if err != nil {
 		t.Fatal(err)
 	}

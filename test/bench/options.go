@@ -41,7 +41,7 @@ Options:
   -seed N      seed of the order of runs (drawn by default)
   -file PATH   the lines (docs/figures.jsonl)
   -runs N      rounds of each baseline and each deadline, live runs (3; of the demonstration's
-               overhead 5, of beside 10)
+               overhead 5, of beside 10); seeds of mesh (5)
   -time T      of fuzz and trust: how long each target runs (30s)
 deadlines, and contention but for -slack:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,

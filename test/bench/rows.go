@@ -91,7 +91,7 @@ func rows(o options) []row {
 	case attachCommand:
 		return attachRows(o.trial)
 	case meshCommand:
-		return meshRows()
+		return meshRows(o.trial)
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

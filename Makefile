@@ -110,7 +110,7 @@ bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and ho
 bench-web: ## measure the page, and what it costs a planner that somebody looks (4 minutes, installs chromium)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,web,page $(ARGS)
 
-bench-mesh: ## measure what has nobody in the middle, in virtual time (an hour; ARGS="-only peacock-killed -runs 1" takes less)
+bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)
 
 bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
@@ -135,7 +135,7 @@ fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jso
 figures: ## write docs/figures.md from docs/figures.jsonl
 	@$(GO) run ./test/bench render
 
-tables: ## write the tables of docs/simulator.md and docs/mesh.md from runs of the simulator (10 minutes; ARGS="-only lone" takes less)
+tables: ## write the tables of docs/simulator.md and docs/mesh.md from runs of the simulator (15 minutes; ARGS="-only lone" takes less)
 	@$(GO) run ./sim/simtables $(ARGS) docs/simulator.md docs/mesh.md
 
 picture: ## write docs/architecture.svg from docs/architecture.dot (installs graphviz where it is missing)

@@ -20,7 +20,7 @@
 // gives the same 75 %, but then learning, which remembers what came last, knows only that part in which it ends.
 //
 // By these means a machine is short of memory, not of CPU: 15 VMs fill the one, 21 the other. So under ecocloud few
-// machines come below its lower threshold, which is one of CPU; it leaves a third more awake than glap and overloads
+// machines come below its lower threshold, which is one of CPU; it leaves a sixth more awake than glap and overloads
 // hardly any. There glap has fewer moves, as in the source, but more machines that are overloaded and a higher SLAV.
 //
 // # Units

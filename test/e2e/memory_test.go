@@ -35,7 +35,11 @@ func TestMemoryMoves(t *testing.T) {
 		t.Helper()
 		var m api.ExecutorMemory
 		s.Await(what, patience, func() bool {
-			m = s.App(first).Executors[0].Memory
+			app := s.App(first)
+			if len(app.Executors) != 1 || app.State != api.AppRunning {
+				t.Fatalf("%s: it is %s: %+v", what, app.State, app.Executors)
+			}
+			m = app.Executors[0].Memory
 			return m.OffHeap == want && m.Owed == 0
 		})
 		rounds := strings.Count(run.Answer(), "round")

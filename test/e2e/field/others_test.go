@@ -48,7 +48,9 @@ func TestAProgramWithoutAName(t *testing.T) {
 // A script of SQL ends at the statement that fails, with stock Spark's exit code.
 func TestAScriptOfSQLThatFails(t *testing.T) {
 	realenv.RequireAll(t)
-	p := program{"--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "spark-internal", "-f", filepath.Join("testdata", "report.sql")}
+	// Derby makes its metastore and its log where it is told, or in the source tree.
+	p := program{"--driver-java-options", "-Dderby.system.home=" + t.TempDir(),
+		"--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "spark-internal", "-f", filepath.Join("testdata", "report.sql")}
 	want := stock(t, p)
 	if want.code == 0 {
 		t.Fatal("stock Spark takes the failure for none")

@@ -96,8 +96,8 @@ type StageTarget struct {
 	LongestTask units.Seconds `json:"longest_task_s,omitempty"`
 	// TaskCores is how many cores one task can use, as far as is known before; 0 counts as 1.
 	TaskCores units.Cores `json:"task_cores,omitempty"`
-	// Reading is the part of a large task's CPU time in which it reads its records, as
-	// measured before; 0 when unknown.
+	// Reading is the part of a large or long task's CPU time in which it reads its records,
+	// as measured before; 0 when unknown.
 	Reading units.Fraction `json:"reading,omitempty"`
 	// FixedPart is the part of the weights that is the same for each task, whatever it reads;
 	// below 1.
@@ -309,9 +309,9 @@ type StageStatus struct {
 	Finished int `json:"finished,omitempty"`
 	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
-	// LargeCPU is the CPU time of the large tasks that have finished here (of more than
-	// two mean ones' weight), LargeReading the part of it in which they read their
-	// records; 0 without any.
+	// LargeCPU is the CPU time of the large and long tasks that have finished here (of more
+	// than two mean ones' weight, or a core-second), LargeReading the part of it in which
+	// they read their records; 0 without any.
 	LargeCPU     units.Work `json:"large_core_seconds,omitempty"`
 	LargeReading units.Work `json:"large_reading_core_seconds,omitempty"`
 	// Samples are the ticks since the last status, oldest first, at most MostSamples.

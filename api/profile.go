@@ -102,8 +102,8 @@ type ProfileStage struct {
 	// TaskCores is how many cores one of its tasks can use, 1 where it is left out: what it says
 	// (spark.task.cpus), or what it was seen to use by several threads.
 	TaskCores units.Cores `json:"task_cores,omitempty"`
-	// Reading is the part of its CPU time in which a large task reads its records, 0
-	// where no task was large: what is read tells how much of it is done.
+	// Reading is the part of its CPU time in which a large or long task reads its records, 0
+	// where none was: what is read tells how much of it is done.
 	Reading units.Fraction `json:"reading,omitempty"`
 	// FixedPart is the part of its tasks' CPU time that is the same for each of them, whatever
 	// they read; the rest goes with their sizes.

@@ -14,8 +14,8 @@ import (
 type Counters struct {
 	CPU    units.Work // Used for the stage.
 	Quotas int64      // Written for it.
-	// Large is the CPU time of the large tasks that have finished, Reading the part of
-	// it in which they read.
+	// Large is the CPU time of the large and long tasks that have finished, Reading the
+	// part of it in which they read.
 	Large, Reading units.Work
 	// Shadow is the sum of what the executor of an observed application would have been
 	// granted in the ticks in which tasks ran, Ticks their number.

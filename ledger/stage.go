@@ -100,7 +100,7 @@ func (s *Stage) CPU() units.Work {
 // believed: less is noise beside the time between two pages.
 const leastRead units.Work = 1
 
-// Reading is the part of their CPU time in which the stage's large tasks read their
+// Reading is the part of their CPU time in which the stage's large and long tasks read their
 // records, those of all executors together; 0 where that is not known.
 func (s *Stage) Reading() units.Fraction {
 	var large, reading units.Work

@@ -26,7 +26,7 @@ type Attempt struct {
 	DoneAt units.Seconds  `json:"done_at_s"`
 	// Work is the CPU time that the nodes saw it use.
 	Work units.Work `json:"core_seconds"`
-	// Reading is the part of their CPU time in which its large tasks read their records,
+	// Reading is the part of their CPU time in which its large and long tasks read their records,
 	// as a node saw them; 0 for unknown.
 	Reading units.Fraction `json:"reading,omitempty"`
 	// Cold is how many of its executors had run nothing while another one of their node
@@ -124,7 +124,7 @@ func (r *Recorder) Work(stage api.StageKey, work units.Work) {
 	}
 }
 
-// Reading notes in which part of their CPU time the large tasks of a stage attempt
+// Reading notes in which part of their CPU time the large and long tasks of a stage attempt
 // read their records. 0, or an attempt that was never ready, changes nothing.
 func (r *Recorder) Reading(stage api.StageKey, part units.Fraction) {
 	if a := r.attempt(stage); a != nil && part > 0 {

@@ -36,7 +36,7 @@
 //	     +4 weight of the finished tasks, in millionths (the mean task weighs 1)
 //	     +5 records read     +6 CPU time, ns                      (ended tasks)
 //	     +7 tasks running    +8 records read  +9 CPU time, ns     (running tasks)
-//	    +10 CPU time, ns (finished tasks that weigh more than two mean ones)
+//	    +10 CPU time, ns (finished tasks that weigh more than two mean ones, or used more than a second)
 //	    +11 of that, CPU time until they had read their last record, ns
 //	+112 + 5 j  running task j:
 //	     +0 stage id << 32 | attempt  +1 partition  +2 weight, in millionths

@@ -7,6 +7,7 @@
 //	share     the part of a stage that one executor runs: api.StageTarget
 //	weight    how much work a task is; the mean task of a stage weighs 1
 //	large     a task that weighs more than Large
+//	long      a task that uses more than Long
 //	Meter     the estimate for one target, page by page
 //	Settings  what counts: finished tasks only, or running ones too
 //
@@ -17,7 +18,8 @@
 //
 //	min(0.95, max(min(r min(1, records read / expected), 4 c), c)), c = CPU time / predicted
 //
-// where r is Settings.Reading. Records expected are Records/Weight of the target times the
+// where r is the lesser of Settings.Reading and the target's Reading, where that is known.
+// Records expected are Records/Weight of the target times the
 // task's weight. The CPU time predicted is Work/Weight times the weight, averaged with what
 // the stage's finished tasks here have used; the prediction weighs as much as two mean
 // tasks, for it is the group's, with garbage collection and compilation, where a page

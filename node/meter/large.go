@@ -10,6 +10,10 @@ import (
 // (TaskLedger in spark/).
 const Large = 2
 
+// Long is the CPU time, in core-seconds, above which a task's page shows well when it reads:
+// the page counts such a task's reading, too.
+const Long = 1
+
 // A large task is taken to take longer by doubt of what is left of it, and while most
 // of it is left by up to unseen more: nothing can make up for it in the end, and what
 // it has won early it gives back.
@@ -52,9 +56,10 @@ func (m *Meter) largePart(reading units.Fraction, task *Task, byCPU, byRecords f
 	read := byRecords / weight
 	switch {
 	case read <= 0:
-		return m.part(weight, byCPU, 0)
+		return partDone(0, weight, byCPU, 0)
 	case reading <= 0:
-		return m.part(weight, min(byCPU, weight-float64(m.settings.Reading)*max(0, weight-byRecords)), byRecords)
+		half := m.settings.Reading
+		return partDone(half, weight, min(byCPU, weight-float64(half)*max(0, weight-byRecords)), byRecords)
 	case read < allRead:
 		part := float64(reading) * byRecords
 		return min(part+(1-read)*min(0, byCPU-part), mostOfLarge*weight)

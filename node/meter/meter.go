@@ -162,8 +162,8 @@ func (m *Meter) Observe(t *api.StageTarget, stage *Stage, tasks []Task, threads 
 //
 //	min(0.95, max(min(records read / expected * reading, readAhead * CPU), CPU)), CPU = CPU used / predicted
 //
-// Running tasks that the page has no room to list count together, each as the
-// mean one.
+// where reading is the lesser of Settings.Reading and the target's, where that is known.
+// Running tasks that the page has no room to list count together, each as the mean one.
 func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float64 {
 	done := stage.Weight
 	unlike := !m.Alike()
@@ -188,6 +188,10 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 	if unlike {
 		unread = unfinished(t, stage, perRecord)
 	}
+	reading := m.settings.Reading
+	if t.Reading > 0 {
+		reading = min(reading, t.Reading)
+	}
 	restCPU, restRecords, rest := float64(stage.RunningCPU), stage.RunningRecords, stage.Running
 	for i := range tasks {
 		task := &tasks[i]
@@ -199,7 +203,7 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 		if task.Weight > Large {
 			part = m.largePart(t.Reading, task, cpu*perCPU, records*unread)
 		} else {
-			part = m.part(task.Weight, cpu*perCPU, records*perRecord)
+			part = partDone(reading, task.Weight, cpu*perCPU, records*perRecord)
 		}
 		done += part
 		if task.Weight > 0 {
@@ -211,7 +215,7 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 		rest--
 	}
 	if rest > 0 {
-		part := m.part(float64(rest), restCPU*perCPU, restRecords*perRecord)
+		part := partDone(reading, float64(rest), restCPU*perCPU, restRecords*perRecord)
 		done += part
 		m.undone += float64(rest) - part
 		m.begun += float64(max(0, rest-maxRests))
@@ -263,14 +267,15 @@ func (m *Meter) begin(weight, rest float64) {
 // is read into a buffer, or for another process, and not yet work done.
 const readAhead = 4
 
-// part is how much of running tasks that weigh weight together is done, in
-// weight, when their CPU time and their records stand for that much. Comparisons
-// rather than min and max: this runs for every running task in every tick.
-func (m *Meter) part(weight, byCPU, byRecords float64) float64 {
+// partDone is how much of running tasks that weigh weight together is done, in
+// weight, when their CPU time and their records stand for that much, and reading all
+// of them for that share of a task. Comparisons rather than min and max: this runs for
+// every running task in every tick.
+func partDone(reading units.Fraction, weight, byCPU, byRecords float64) float64 {
 	if byRecords > weight {
 		byRecords = weight
 	}
-	part := float64(m.settings.Reading) * byRecords
+	part := float64(reading) * byRecords
 	if part > readAhead*byCPU {
 		part = readAhead * byCPU
 	}

@@ -71,8 +71,8 @@ type Stage struct {
 	// Heaviest is what the heaviest waiting task of the stage weighs, wherever it
 	// will run, as the driver told with the newest task; 0 when that is not known.
 	Heaviest float64
-	// LargeCPU is the CPU time of the finished tasks that weigh more than Large,
-	// LargeReading the part of it until each had read its last record.
+	// LargeCPU is the CPU time of the finished tasks that weigh more than Large or use more than
+	// Long, LargeReading the part of it until each had read its last record.
 	LargeCPU     units.Work `json:",omitzero"`
 	LargeReading units.Work `json:",omitzero"`
 }

@@ -44,6 +44,31 @@ func TestWorkInsideRunningTasks(t *testing.T) {
 	}
 }
 
+// A task that reads in a fifth of its time, as earlier runs have shown, is no further when it has
+// read everything; one that reads in more is not believed to be, for its records may have become more.
+func TestWhatIsReadCountsNoMoreThanItTook(t *testing.T) {
+	for name, c := range map[string]struct {
+		reading units.Fraction
+		cpu     units.Work
+		want    float64
+	}{
+		"known":              {0.2, 0.3, 0.2},
+		"known, then by CPU": {0.2, 1, 0.5},
+		"more than half":     {0.9, 0.9, 0.5},
+		"unknown":            {0, 0.9, 0.5},
+	} {
+		target := share
+		target.Reading = c.reading
+		for _, tasks := range [][]Task{{{Weight: 1, CPU: c.cpu, Records: 1000}}, nil} {
+			m := New(Settings{Progress: Work, Reading: 0.5}, State{})
+			m.Observe(&target, &Stage{Running: 1, RunningCPU: c.cpu, RunningRecords: 1000}, tasks, 0)
+			if math.Abs(m.Done()-c.want) > 1e-9 {
+				t.Errorf("%s, %d listed: done %v, want %v", name, len(tasks), m.Done(), c.want)
+			}
+		}
+	}
+}
+
 func TestProgressFallsOnlyAfterAFailure(t *testing.T) {
 	m := New(Settings{Progress: Work, Reading: 0.5}, State{})
 	see := func(cpu units.Work, failed int) string {

@@ -257,7 +257,7 @@ func (p *Process) finished(t *task) {
 	s.Records += t.records
 	cpu := p.pace.threadCPU - t.cpu0
 	s.CPU += units.Work(cpu)
-	if t.weight > meter.Large {
+	if t.weight > meter.Large || cpu > meter.Long {
 		s.LargeCPU += units.Work(cpu)
 		s.LargeReading += units.Work(cpu * t.reading())
 	}

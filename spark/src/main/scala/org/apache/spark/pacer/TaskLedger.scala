@@ -117,6 +117,9 @@ private[spark] object TaskLedger {
   /** More than this, in millionths, is a large task: two mean ones. */
   private val Large = 2000000L
 
+  /** A task that uses that much CPU time, in ns, is long: its page shows ten times when it reads. */
+  private val Long = 1000000000L
+
   /** Stages remembered; the page shows the newest few. */
   private val Kept = 64
 
@@ -174,7 +177,7 @@ private[spark] object TaskLedger {
     def word: Long = wordOf(stage, attempt)
 
     var finished, failed, weight, recordsRead, cpu, changed = 0L
-    /** Of the finished tasks that are large: CPU time, and that until each had read all. */
+    /** Of the finished tasks that are large or long: CPU time, and that until each had read all. */
     var largeCpu, largeReading = 0L
     private val done = new BitSet()
 
@@ -183,7 +186,7 @@ private[spark] object TaskLedger {
         finished += 1
         if (!done.get(task.partition)) weight += task.weight
         done.set(task.partition)
-        if (task.weight > Large) {
+        if (task.weight > Large || used.cpu > Long) {
           task.saw(used)
           largeCpu += used.cpu
           largeReading += task.readingTime

@@ -141,6 +141,19 @@ class ProgressPageTest {
     assertEquals(Seq(500L, 0L), stage(ledger, 0).slice(10, 12))
   }
 
+  @Test def aLongTaskShowsInWhichPartOfItsTimeItReads(): Unit = {
+    val ledger = new TaskLedger
+    val (long, brief) = (new Task(1, 0, 0, 0, 1000000, 0), new Task(2, 0, 0, 1, 1000000, 0))
+    Seq(long, brief).foreach(ledger.started)
+    val second = 1000000000L
+    Seq((second / 4, 30L), (second, 30L)).foreach { case (cpu, records) =>
+      ledger.publish(new ProgressPage(memory(), 1), _ => Usage(records, cpu), 0)
+    }
+    ledger.ended(brief, Usage(30, second), succeeded = true, 1)
+    ledger.ended(long, Usage(30, 2 * second), succeeded = true, 1)
+    assertEquals(Seq(2 * second, second / 8), stage(ledger, 0).slice(10, 12))
+  }
+
   @Test def moreTasksThanFitAreCountedInAll(): Unit = {
     val ledger = new TaskLedger
     (1 to 60).foreach(i => ledger.started(new Task(i, 1, 0, i, 1000000, 0)))

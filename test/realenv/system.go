@@ -92,7 +92,22 @@ func fresh(t testing.TB) *System {
 	if os.Geteuid() == 0 && os.Getenv("SUDO_USER") == "" {
 		s.ExecutorUser = "root" // Tests read and write each other's files.
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.tellExecutors()
+		}
+	})
 	return s
+}
+
+// tellExecutors prints the end of what each executor has printed, as far as its node keeps it.
+func (s *System) tellExecutors() {
+	found, _ := filepath.Glob(filepath.Join(s.Dir, "*", "work", "apps", "*", "*", "stderr"))
+	for _, path := range found {
+		if text, err := os.ReadFile(path); err == nil {
+			s.t.Logf("%s:\n%s", path, sparkrun.Tail(string(text), 6000))
+		}
+	}
 }
 
 // NewOldest returns a System with the oldest Spark that Pacer works with, of which

@@ -118,7 +118,7 @@ private[spark] object TaskLedger {
   private val Large = 2000000L
 
   /** A task that uses that much CPU time, in ns, is long: its page shows ten times when it reads. */
-  private val Long = 1000000000L
+  private val LongCpu = 1000000000L
 
   /** Stages remembered; the page shows the newest few. */
   private val Kept = 64
@@ -186,7 +186,7 @@ private[spark] object TaskLedger {
         finished += 1
         if (!done.get(task.partition)) weight += task.weight
         done.set(task.partition)
-        if (task.weight > Large || used.cpu > Long) {
+        if (task.weight > Large || used.cpu > LongCpu) {
           task.saw(used)
           largeCpu += used.cpu
           largeReading += task.readingTime

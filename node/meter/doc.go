@@ -19,8 +19,7 @@
 //	min(0.95, max(min(r min(1, records read / expected), 4 c), c)), c = CPU time / predicted
 //
 // where r is the lesser of Settings.Reading and the target's Reading, where that is known.
-// Records expected are Records/Weight of the target times the
-// task's weight. The CPU time predicted is Work/Weight times the weight, averaged with what
+// Records expected are Records/Weight of the target times the task's weight. The CPU time predicted is Work/Weight times the weight, averaged with what
 // the stage's finished tasks here have used; the prediction weighs as much as two mean
 // tasks, for it is the group's, with garbage collection and compilation, where a page
 // shows threads. Of the finished tasks the last four per slot count; all of them where a

@@ -19,12 +19,12 @@
 //	min(0.95, max(min(r min(1, records read / expected), 4 c), c)), c = CPU time / predicted
 //
 // where r is the lesser of Settings.Reading and the target's Reading, where that is known.
-// Records expected are Records/Weight of the target times the task's weight. The CPU time predicted is Work/Weight times the weight, averaged with what
-// the stage's finished tasks here have used; the prediction weighs as much as two mean
-// tasks, for it is the group's, with garbage collection and compilation, where a page
-// shows threads. Of the finished tasks the last four per slot count; all of them where a
-// large task runs or waits. What took hardly any CPU time to read stands in a buffer, and
-// counts four times that time at most.
+// Records expected are Records/Weight of the target times the task's weight. The CPU time
+// predicted is Work/Weight times the weight, averaged with what the stage's finished tasks
+// here have used; the prediction weighs as much as two mean tasks, for it is the group's,
+// with garbage collection and compilation, where a page shows threads. Of the finished
+// tasks the last four per slot count; all of them where a large task runs or waits. What took
+// hardly any CPU time to read stands in a buffer, and counts four times that time at most.
 //
 // # Large tasks
 //

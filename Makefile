@@ -20,6 +20,8 @@ GO      := go
 LDFLAGS := -s -w -X github.com/sparkpacer/pacer/cli/config.release=$(VERSION)
 # Packages of real Spark runs: tested after the others, with the machine to themselves.
 E2E     := github.com/sparkpacer/pacer/test/e2e
+# A seed for what draws at random: make test-all, chaos and properties, which print it.
+RANDOM_SEED = $$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 # Runs a command with the Spark of the virtual environment.
 SPARK   := scripts/on-spark.sh $(PYSPARK)
 
@@ -67,7 +69,7 @@ test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the st
 	@export SET_UP=$$(date +%s) && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 test-all: export OTHERS := $(BETWEEN) $(EARLIEST)
-test-all: setup ## run what test leaves out: other stories and Sparks, containers, cgroup v2 in qemu, set-up in a bare system (40 minutes)
+test-all: setup ## run what test leaves out: random draws, other stories and Sparks, containers, cgroup v2 in qemu, set-up in a bare system (55 minutes)
 	@export SET_UP=$$(date +%s) && scripts/docker.sh run scripts/test-all.sh $(NEWEST) $(OTHERS)
 
 web-test: ## test the page in a browser, on real daemons with fake executors (installs chromium; 3 minutes)
@@ -123,11 +125,13 @@ soak: build ## run 1,000 applications on a planner and two node controllers in o
 	@soak() { $(GO) test -count 1 -v -timeout 24h ./test/torture -run "$$1" $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS); }; failed=0; \
 	soak '^TestSoak$$' & fakes=$$!; export -f soak; $(SPARK) bash -c "soak '^TestSparkSoak$$'" || failed=1; wait $$fakes || failed=1; exit $$failed
 
-chaos: ## run the simulator through faults, one world for each seed (5 minutes; ARGS="-trials 1000 -first 1 -limit 10m" for other seeds)
-	@$(GO) test -count 1 -v -timeout 24h ./sim -run '^TestChaos$$' $(if $(findstring -trials,$(ARGS)),,-trials 3000) $(ARGS)
+chaos: ## run the simulator through faults, one world for each seed from one at random (5 minutes; ARGS="-trials 1000 -first 1 -limit 10m" for other seeds)
+	@set -- $(if $(findstring -trials,$(ARGS)),,-trials 3000) $(if $(findstring -first,$(ARGS)),,-first $(RANDOM_SEED)) $(ARGS); \
+	echo "chaos: $$*"; $(GO) test -count 1 -v -timeout 24h ./sim -run '^TestChaos$$' "$$@"
 
-properties: ## try the properties of each package on 20 times as many draws (20 minutes; ARGS="-rapid.seed=7" for the same draws)
-	@$(GO) test -count 1 -short -timeout 24h $$(git grep -l '"pgregory.net/rapid"$$' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's,^,./,') -rapid.checks 2000 $(ARGS)
+properties: ## try the properties of each package on 20 times as many draws at random (20 minutes; ARGS="-rapid.seed=7" for the same draws)
+	@set -- $(if $(findstring -rapid.checks,$(ARGS)),,-rapid.checks=2000) $(if $(findstring -rapid.seed,$(ARGS)),,-rapid.seed=$(RANDOM_SEED)) $(ARGS); \
+	echo "properties: $$*"; $(GO) test -count 1 -short -timeout 24h $$(git grep -l '"pgregory.net/rapid"$$' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's,^,./,') "$$@"
 
 fuzz: ## try inputs at random on every decoder, 30 s each, into docs/figures.jsonl (9 minutes; ARGS="-time 5m -only FuzzPage" for other times)
 	@$(GO) run ./test/bench fuzz $(ARGS)
@@ -154,7 +158,7 @@ lint: jar ## check the style (installs golangci-lint to the cache)
 	@scripts/lint.sh $(LINT)
 
 house: jar ## print the figures of the house: lines, methods, fields, folders, keys, arrows back, lint
-	@$(GO) test -count 1 -v -run '^TestHouse$$' . | sed '/^=== RUN/d; /^--- PASS/d; /^PASS/d; /^ok /d'
+	@$(GO) test -count 1 -v -run '^Test(House|EveryDrawHasAFixedSeed)$$' . | sed '/^=== RUN/d; /^--- PASS/d; /^PASS/d; /^ok /d'
 	@{ scripts/lint.sh $(LINT) || true; } | sed -n 's/^\([0-9]*\) issues.*/house.lint \1/p'
 
 fmt: ## format the Go sources

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // Whatever a graph is, one in which a job goes ahead divides the time as one that was recorded in that order.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/driver"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the transcripts in testdata")

@@ -13,6 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/infra/bus/bustest"
 	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -13,6 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/sim/nextrun"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // of is a stage of that signature that reads so many MiB.

@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

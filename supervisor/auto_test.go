@@ -11,6 +11,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/supervisor/sharing"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

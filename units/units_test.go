@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 	"pgregory.net/rapid"
 )

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 func near(t interface{ Errorf(string, ...any) }, what string, want, have float64) {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/controller/physics"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // The oracle raises a level, of which each has its weight, until the cores are used up.

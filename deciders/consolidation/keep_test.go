@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // Tables that are kept come back the same; of nothing come tables that know nothing.

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/fewest"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

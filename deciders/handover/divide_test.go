@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 	"pgregory.net/rapid"
 )

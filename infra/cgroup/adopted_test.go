@@ -17,6 +17,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -19,6 +19,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/bus/bustest"
 	"github.com/sparkpacer/pacer/infra/store"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // take takes a bucket for a process, whoever has it.

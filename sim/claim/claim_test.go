@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // A claim holds where the mean of what is measured lies in its band, bounds included.

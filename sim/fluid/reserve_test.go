@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/assign/scores"
 	"github.com/sparkpacer/pacer/sim/claim"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

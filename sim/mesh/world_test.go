@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/mesh/probe"
+	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/sim/des"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // resources draws up to most.

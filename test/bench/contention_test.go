@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/supervisor"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // A way names a strategy that there is; a mix's applications are workloads.

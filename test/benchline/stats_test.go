@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/test/benchline"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 func TestStatistics(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // alone is a run of 20 core-seconds on 2 cores, 4 s of which no task runs in.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/sim/des"
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // mesh is machines that shuffle; those that are down neither begin nor answer.

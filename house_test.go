@@ -499,6 +499,31 @@ func TestNothingIsLeftToDo(t *testing.T) {
 	})
 }
 
+// Who clones the repository gets all that was ever in it: what is built stays out.
+func TestNoLargeFileAndNoProgramIsTracked(t *testing.T) {
+	// Git tells nothing of a clone that belongs to another user unless it is told to trust it.
+	out, err := exec.Command("git", "-c", "safe.directory=*", "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	names := strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
+	if len(names) < 20 {
+		t.Fatalf("git tracks %d files only: is this the module's root?", len(names))
+	}
+	for _, name := range names {
+		body, err := os.ReadFile(name)
+		switch info, gone := os.Lstat(name); {
+		case gone != nil || !info.Mode().IsRegular():
+		case err != nil:
+			t.Error(err)
+		case len(body) > 1<<20:
+			t.Errorf("%s has %d bytes, at most 1 MiB may be tracked", name, len(body))
+		case bytes.HasPrefix(body, []byte("\x7fELF")):
+			t.Errorf("%s is a program: it is built, not tracked", name)
+		}
+	}
+}
+
 func TestGoModReplacesNothing(t *testing.T) {
 	body, err := os.ReadFile("go.mod")
 	if err != nil {

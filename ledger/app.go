@@ -126,6 +126,8 @@ type Owner struct {
 	// the submission's was moved, by its contexts so far.
 	Shares bool          `json:"shares_deadline,omitempty"`
 	Moved  units.Seconds `json:"deadline_moved_s,omitempty"`
+	// Seen is the greatest number of an executor that its driver had when it came: no other one gets one up to it.
+	Seen int `json:"seen,omitempty"`
 	// UI is where its driver shows Spark's UI, of http or https; "" where it has none.
 	UI string `json:"ui_web_url,omitempty"`
 }
@@ -150,6 +152,15 @@ func (t *Tenant) MostOf(x *Executor, offered units.Cores) units.Cores {
 
 // Next is the id of the executor that t gets next.
 func (t *Tenant) Next() api.ExecutorID { return api.ExecutorID(strconv.Itoa(t.NextID)) }
+
+// count has ids go on after number: of executors with those up to it nothing is known.
+func (t *Tenant) count(number int) {
+	for t.NextID <= number {
+		unknown := &Executor{ID: t.Next(), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor}
+		t.Executors = append(t.Executors, unknown)
+		t.NextID++
+	}
+}
 
 // Promise is what an application was promised and how that goes.
 type Promise struct {

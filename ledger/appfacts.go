@@ -45,6 +45,9 @@ func (f Registered) apply(l *Ledger) error {
 		Stages: make(map[api.StageKey]*Stage),
 		Clocks: Clocks{Read: true}}
 	a.Tenant.Executors, a.Tenant.NextID = nil, 1
+	if f.Wait == nil {
+		a.Tenant.count(a.Tenant.Owner.Seen)
+	}
 	if f.Matched {
 		stored := l.profiles.find(f.Tenant.Owner.User, f.Promise.Profile)
 		if stored == nil {

@@ -233,15 +233,6 @@ func outdate(l *Ledger, a *App) {
 	change(l, a, partTargets)
 }
 
-// count has ids go on after number: of executors with those up to it nothing is known.
-func (t *Tenant) count(number int) {
-	for t.NextID <= number {
-		unknown := &Executor{ID: t.Next(), State: api.ExecutorExited, Gone: true, Exit: unknownExecutor}
-		t.Executors = append(t.Executors, unknown)
-		t.NextID++
-	}
-}
-
 // ExecutorNamed: the driver of an application that was taken over has an executor of which no
 // node that is here has told, or, when Lost, has it no more. No other one gets its id.
 type ExecutorNamed struct {

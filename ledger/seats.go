@@ -51,6 +51,7 @@ func (s *Seats) take(l *Ledger, a *App) {
 	t := &a.Tenant
 	t.Cores, t.Slots, t.PerNode, t.Launch.OffHeap = s.Cores, s.Slots, s.PerNode, s.OffHeap
 	t.Began = max(0, a.At(l.now))
+	t.count(t.Owner.Seen)
 	if s.Cap != t.Cap {
 		t.Cap, t.Resized = s.Cap, true
 	}

@@ -3,6 +3,7 @@ package planner
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -16,8 +17,11 @@ import (
 const (
 	// emptyEvery is a round: the planner learns of executors that share nodes, and looks for a node that may sleep.
 	emptyEvery = 2 * time.Minute
-	// wakeEvery is how often it looks for who wants one that sleeps: one that wakes has that long to help before the next.
+	// wakeEvery is how often it looks for who wants one that sleeps.
 	wakeEvery = 10 * time.Second
+	// wakesAgain is after how long the applications of a user may wake another node: the one before has that long to
+	// help.
+	wakesAgain = time.Minute
 )
 
 // sleeper is the part of an engine that has nodes sleep and wake.
@@ -28,6 +32,8 @@ type sleeper struct {
 	asked, looked units.Instant
 	// over is for how many rounds on end nodes have been overloaded.
 	over map[string]int
+	// woke is when the applications of a user have woken a node, for as long as that counts.
+	woke map[string]units.Instant
 	// said is what was last said of a node that may sleep.
 	said string
 }
@@ -38,9 +44,7 @@ func (z *sleeper) tick() {
 	sleeps, mode := z.asleep() != "", z.cfg.Consolidate
 	if sleeps && z.now >= z.looked.Add(wakeEvery) {
 		z.looked = z.now
-		if why := z.want(); why != "" {
-			z.wake(why)
-		}
+		z.want()
 	}
 	if z.asked == 0 {
 		z.asked = z.now
@@ -96,26 +100,48 @@ func (z *sleeper) overloaded() (woken bool) {
 	return woken
 }
 
-// want says who wants a node that sleeps, of those that are here already; "" for nobody.
-func (z *sleeper) want() string {
-	if waiting := z.view.Waiting(); len(waiting) > 0 {
-		return fmt.Sprintf("%s waits", waiting[0].ID)
-	}
-	for a := range z.view.Running() {
-		switch p := &a.Promise; {
-		case len(a.Tenant.Pending) > 0 && len(a.Alive()) == 0:
-			return fmt.Sprintf("%s has lost all its executors", a.ID)
-		case p.Mode == ledger.Paced && a.Profile != nil && p.Deadline > a.At(z.now) && z.outlook.End(a, true) > p.Deadline:
-			return fmt.Sprintf("%s would be late", a.ID)
+// want wakes a node for somebody who wants one and is here already.
+func (z *sleeper) want() {
+	for _, a := range z.view.Waiting() {
+		if z.wakeFor(a, fmt.Sprintf("%s waits", a.ID)) {
+			return
 		}
 	}
-	return ""
+	for a := range z.view.Running() {
+		why := ""
+		switch p := &a.Promise; {
+		case len(a.Tenant.Pending) > 0 && len(a.Alive()) == 0:
+			why = fmt.Sprintf("%s has lost all its executors", a.ID)
+		case p.Mode == ledger.Paced && a.Profile != nil && p.Deadline > a.At(z.now) && z.outlook.End(a, true) > p.Deadline:
+			why = fmt.Sprintf("%s would be late", a.ID)
+		}
+		if why != "" && z.wakeFor(a, why) {
+			return
+		}
+	}
 }
 
 // wanted wakes a node for an application that comes and would wait or be late, and reports whether it has.
 func (z *sleeper) wanted(c queue.Choice) bool {
 	return (c.What != queue.Start || c.Judgement.Verdict == api.VerdictInfeasible) &&
-		z.wake(fmt.Sprintf("%s comes", c.App.ID))
+		z.wakeFor(c.App, fmt.Sprintf("%s comes", c.App.ID))
+}
+
+// wakeFor wakes a node that could hold an executor of a, and reports whether it has: one of a user's in wakesAgain, for
+// whoever registers often is to wake no more than whoever registers once.
+func (z *sleeper) wakeFor(a *ledger.App, why string) bool {
+	user := a.Tenant.Owner.User
+	maps.DeleteFunc(z.woke, func(_ string, at units.Instant) bool { return z.now >= at.Add(wakesAgain) })
+	if _, lately := z.woke[user]; lately {
+		return false
+	}
+	for _, n := range z.view.Draining() {
+		if n.Wakes() && placement.Holds(n, a) && z.levers.apply(ledger.NodeSlept{Node: n.Node, Why: why}) {
+			z.woke[user] = z.now
+			return true
+		}
+	}
+	return false
 }
 
 // asleep is the first node that sleeps and could be woken, "" for none.

@@ -59,7 +59,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e := &Engine{core: newCore(cfg, l)}
 	e.nodes = nodes{core: &e.core, levers: &e.levers}
 	e.levers = levers{core: &e.core, nodes: &e.nodes}
-	e.sleeper = sleeper{core: &e.core, levers: &e.levers}
+	e.sleeper = sleeper{core: &e.core, levers: &e.levers, woke: make(map[string]units.Instant)}
 	e.starter = starter{core: &e.core, levers: &e.levers, sleeper: &e.sleeper}
 	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter}
 	e.course = course{core: &e.core, levers: &e.levers}

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
@@ -95,16 +94,21 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	switch {
 	case err != nil:
 		return nil, err
-	case len(seats) > 0, q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil:
+	case len(seats) > 0:
 		return r.reclaim(by, q, seats)
 	}
 	r.concludeRuns(admission.ProfileOf(r.view, q))
+	// Where no node runs executors for it, an id is only a wish: it passes no bound, and not the queue.
+	wish := q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil
 	d, err := admission.Decide(r.outlook, r.places, q)
 	// What no node that is awake could hold one that sleeps may. A Spark that is not supported wakes nobody.
-	for err != nil && d.Tenant.Submission != "" && r.starter.sleeper.wake(q.Name+" comes") {
+	if err != nil && d.Tenant.Submission != "" && r.starter.sleeper.wakeFor(d.App(), q.Name+" comes") {
 		d, err = admission.Decide(r.outlook, r.places, q)
 	}
 	capped(by, &d)
+	if wish {
+		d.TakenOver(q)
+	}
 	var a *ledger.App
 	switch {
 	case err != nil:
@@ -128,14 +132,17 @@ func capped(by api.Principal, d *admission.Admission) {
 	}
 }
 
-// reclaim takes an application of by's over with the executors that nodes run for it; where
-// none does that is here, the driver says which it has.
+// reclaim takes an application of by's over with the executors that nodes run for it.
 func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
 	d, err := admission.Taken(r.outlook, r.places, q, seats)
 	if err != nil {
 		return nil, err
 	}
 	capped(by, &d)
+	by.Bounds.Memory = 0 // Its executors have theirs.
+	if err := admission.Bounded(r.view, by, d.Tenant, 1, false); err != nil {
+		return nil, err
+	}
 	n := 0
 	for _, s := range seats {
 		n += len(s.Executors)
@@ -145,10 +152,6 @@ func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", d.ID)
 	}
 	a := r.view.App(d.ID)
-	if q.Executors > 0 {
-		last := api.ExecutorID(strconv.Itoa(q.Executors))
-		r.record(ledger.ExecutorNamed{App: a.ID, ID: last, Lost: true}) // Until it says what it has.
-	}
 	for _, s := range seats {
 		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
 			r.nodes.makeRoom(r.view.Node(s.Node))

@@ -73,8 +73,8 @@ func TestANewcomerWakesANodeBeforeItIsJudged(t *testing.T) {
 	}
 }
 
-// One that would wait for memory does not: a node that sleeps has it. One that no node could hold wakes them and is refused;
-// a Spark that is not supported wakes nobody.
+// One that would wait for memory does not: a node that sleeps has it. One that no node could hold is refused and wakes nobody;
+// nor does a Spark that is not supported.
 func TestANewcomerThatWouldWaitWakesANode(t *testing.T) {
 	w := drowsy(t)
 	for n := range 2 {
@@ -91,7 +91,7 @@ func TestANewcomerThatWouldWaitWakesANode(t *testing.T) {
 		t.Errorf("a is %s", w.state("a"))
 	}
 	r = registration("chain", 0)
-	if r.Launch.Heap = 100 * units.GiB; w.register(r).Error == nil || w.state("a") != "ready" {
+	if r.Launch.Heap = 100 * units.GiB; w.register(r).Error == nil || w.state("a") != "asleep" {
 		t.Errorf("a is %s", w.state("a"))
 	}
 }

@@ -138,7 +138,7 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 		return d, err
 	}
 	v := o.View
-	d.Serial, d.Wait, d.Profile = v.Serial()+1, nil, nil
+	d.Serial, d.Wait = v.Serial()+1, nil
 	if d.ID = r.AppID; len(seats) == 0 {
 		d.ID = newID(v, r, d.Serial)
 	}
@@ -146,6 +146,14 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 	if r.Launch.OffHeap == 0 && !d.Tenant.Launch.OffHeapFixed {
 		d.Tenant.Launch.OffHeap = placement.OffHeap(&d.Tenant.Launch, v.Nodes())
 	}
+	d.TakenOver(r)
+	return d, nil
+}
+
+// TakenOver has d be what an application of r is that another planner has taken in, and that may have run: unpaced,
+// since nobody knows how far it is.
+func (d *Admission) TakenOver(r api.RegisterRequest) {
+	d.Profile, d.Tenant.Owner.Seen = nil, r.Executors
 	d.Promise.Reclaimed, d.Promise.Mode = true, ledger.Unpaced
 	d.Promise.Judgement = ledger.Judgement{Verdict: api.VerdictUnknown,
 		Reason: "taken over by a planner that does not know how far it is: it has all cores, and its run is not recorded"}
@@ -155,7 +163,6 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 	if r.Mode == api.ModeOff {
 		d.Promise.Mode = ledger.Off
 	}
-	return d, nil
 }
 
 // Decide decides what a new application is: its mode, the size of its executors, and what it

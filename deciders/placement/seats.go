@@ -98,6 +98,13 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 	return s, nil
 }
 
+// Holds reports whether n could hold an executor of a if nothing else ran there. One that another cluster manager
+// starts is not placed here.
+func Holds(n *ledger.Node, a *ledger.App) bool {
+	launch := size(a, []*ledger.Node{n})
+	return launch.Attach == nil && fits(&launch, Whole(n), 1) == 1
+}
+
 // size is a's launch with what its executors have off the heap: one size for all, the least that one
 // has wherever on nodes it runs. Without it, where no node gives that much and nobody said
 // it, all is on the heap, as in stock Spark. What was decided when a was queued stays.

@@ -101,7 +101,17 @@ func since(a *ledger.App) units.Instant {
 	return a.Wait.Since
 }
 
-// edf is earliest deadline first, or latest start where that is near, then arrival.
+// edf is earliest deadline first, or latest start where that is near, then arrival. An id that was brought along is no
+// earlier arrival, whatever it says.
 func edf(now units.Instant, a, b *ledger.App) int {
-	return cmp.Or(cmp.Compare(due(now, a), due(now, b)), cmp.Compare(since(a), since(b)), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(due(now, a), due(now, b)), cmp.Compare(since(a), since(b)),
+		cmp.Compare(brought(a), brought(b)), cmp.Compare(a.ID, b.ID))
+}
+
+// brought is 1 for an application that waits by an id which its driver has brought along, else 0.
+func brought(a *ledger.App) int {
+	if a.Wait != nil && a.Wait.Resumed {
+		return 1
+	}
+	return 0
 }

@@ -154,17 +154,26 @@ func (c *call) identify() (err error) {
 	return anonymous(err)
 }
 
-// stillThere returns an error when the session of a call has ended.
+// stillThere returns an error when the session of a call has ended, or whoever asks may not look any more: their
+// credentials may have been revoked, or issued anew for less.
 func (c *call) stillThere() error {
-	if c.token == "" {
-		return nil
+	login := c.by.Login()
+	if c.token != "" {
+		g, err := c.server.Sessions.of(c.token)
+		if err != nil {
+			return anonymous(err)
+		}
+		c.until, login = g.Until, g.Login
 	}
-	g, err := c.server.Sessions.of(c.token)
-	if err == nil {
-		c.until = g.Until
-		c.by, err = c.server.cfg.Who(g.Login)
+	by, err := c.server.cfg.Who(login)
+	if err == nil && !by.Operates() && !slices.Contains(api.Roles(), by.Role) {
+		err = api.Errorf(api.KindDenied, "%s may not look at this planner any more", by)
 	}
-	return anonymous(err)
+	if err != nil {
+		return anonymous(err)
+	}
+	c.by = by
+	return nil
 }
 
 // control asks the planner about what the path names.

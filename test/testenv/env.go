@@ -301,7 +301,20 @@ func (e *Env) asUser(o bus.Options) (*bus.Conn, error) {
 
 // Ask sends a control request, as the command line does.
 func (e *Env) Ask(verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
-	conn, err := e.asUser(bus.Options{})
+	return e.askBy(e.asUser, verb, r)
+}
+
+// AskAs is Ask with the credential of somebody else.
+func (e *Env) AskAs(c bus.Credential, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	return e.askBy(func(o bus.Options) (*bus.Conn, error) {
+		o.Credential = c
+		return e.dial(o)
+	}, verb, r)
+}
+
+func (e *Env) askBy(dial func(bus.Options) (*bus.Conn, error), verb api.Verb, r api.ControlRequest) (api.ControlReply,
+	error) {
+	conn, err := dial(bus.Options{})
 	if err != nil {
 		return api.ControlReply{}, err
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/test/browser"
 )
 
@@ -42,6 +44,54 @@ func TestACodeWorksOnce(t *testing.T) {
 		other.Type("input[name=code]", s.link()+browser.Enter)
 		other.Until(`document.querySelector(".dot.live") !== null`)
 		s.Forgive("401")
+	})
+}
+
+// linkOf is an address by which somebody else begins a session.
+func (s *site) linkOf(name string) string {
+	s.t.Helper()
+	by := api.Principal{Kind: api.PrincipalUser, Name: name, Role: api.RoleSubmit}
+	c := bus.NewCredential(by.Login())
+	_, err := s.world.Ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: by, Hash: c.Hash()}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := s.world.AskAs(c, api.VerbWeb, api.ControlRequest{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r.Web.URL + "/#" + r.Web.Code
+}
+
+// A link of somebody else's replaces no session before its user has said so; one of the same user's does.
+func TestAttackALinkReplacesASession(t *testing.T) {
+	on(t, func(s *site) {
+		s.enter()
+		user := func() string {
+			return browser.Eval[string](s.Tab, `document.querySelector("button[title]").title.split(",")[0]`)
+		}
+		mine := user()
+		for _, again := range []string{"stays", "changes"} {
+			s.Open("about:blank") // Else another hash is no other page.
+			s.Open(s.linkOf("mallory"))
+			s.Until(`document.querySelector(".offered") !== null && document.querySelector(".dot.live") !== null`)
+			if got := user(); got != mine {
+				t.Fatalf("the session is %s's", got)
+			}
+			if again == "stays" {
+				s.Click(".offered .first")
+				s.Until(`document.querySelector(".offered") === null`)
+				if got := user(); got != mine {
+					t.Errorf("who stays is %s", got)
+				}
+				continue
+			}
+			s.Click(".offered .plain")
+			s.Until(`document.querySelector("button[title]").title.startsWith("mallory")`)
+		}
+		s.Open("about:blank")
+		s.Open(s.linkOf("mallory"))
+		s.Until(`document.querySelector(".dot.live") !== null && document.querySelector(".offered") === null`)
 	})
 }
 

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Note, html, to } from "./parts.js";
 import { applications, link, now, session, state } from "./state.js";
-import { Gate, leave, open } from "./session.js";
+import { Gate, Offered, leave, open } from "./session.js";
 import { Now } from "./now.js";
 
 /** What the address says: a view's name, the part after it, and the query. */
@@ -120,6 +120,7 @@ function Page() {
     onClick=${(e) => (e.preventDefault(), document.getElementById("content")?.focus())}>Skip to content</a>
     <${Bar} />
     <main id="content" tabindex="-1">
+      <${Offered} />
       ${is === "lost" && html`<${Note} late
         text=${`${text} ${shown}Trying again.`} />`}
       ${state.value || (view !== "now" && session.value) ? html`<${View} />` : html`<p class="soft">Connecting…</p>`}

@@ -1,22 +1,38 @@
 // A session of this page: begun by the one-time code in the address that `pacer web` prints, kept in this browser.
-import { ask, keepToken, token } from "./api.js";
+import { ask, keepToken, request, token } from "./api.js";
 import { Note, html } from "./parts.js";
 import { follow, link, session, state } from "./state.js";
 import { signal } from "@preact/signals";
 
 const problem = signal("");
 
-/** Exchanges a code for a session. @param {string} code @returns {Promise<boolean>} */
+/** A session that a link has begun while this browser has one of somebody else; null for none. */
+const offered = signal(null);
+
+/**
+ * Exchanges a code for a session. It replaces one of another user only where that one says so (Offered): whoever has
+ * this browser open their link would have it work in their name.
+ * @param {string} code @returns {Promise<boolean>}
+ */
 async function exchange(code) {
   try {
     const { token: fresh, ...who } = await ask("session", { body: { code } });
-    keepToken(fresh);
-    begin(who);
+    const mine = token() && (await ask("session").catch((e) => (e.status === 401 ? null : { user: "" })));
+    if (mine && mine.user !== who.user) {
+      offered.value = { fresh, who, mine: mine.user };
+      return false;
+    }
+    take(fresh, who);
     return true;
   } catch (e) {
     problem.value = e.message;
     return false;
   }
+}
+
+function take(fresh, who) {
+  keepToken(fresh);
+  begin(who);
 }
 
 function begin(who) {
@@ -51,6 +67,26 @@ export async function leave() {
   await ask("session", { method: "DELETE" }).catch(() => {});
   keepToken("");
   location.reload();
+}
+
+/** The question whether the session of a link is to replace that of this browser. */
+export function Offered() {
+  const offer = offered.value;
+  if (!offer) return null;
+  const { fresh, who, mine } = offer;
+  const stay = () => {
+    offered.value = null;
+    request("session", { method: "DELETE", headers: { Authorization: "Bearer " + fresh } }).catch(() => {});
+  };
+  const change = () => {
+    offered.value = null;
+    take(fresh, who);
+  };
+  return html`<section class="note late offered" role="alertdialog" aria-label="Another session">
+    <p>The link is of ${who.user}, and this browser has a session of ${mine || "somebody"}.</p>
+    <button type="button" class="first" onClick=${stay}>Stay${mine && " " + mine}</button>
+    <button type="button" class="plain" onClick=${change}>Go on as ${who.user}</button>
+  </section>`;
 }
 
 /** What is shown without a session. */

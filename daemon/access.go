@@ -48,7 +48,7 @@ func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]string) (*plan
 
 func auditFailed(log *slog.Logger) func(error) {
 	return func(err error) {
-		log.Error("the audit log cannot be written: what is changed and refused from now on is not noted", "error", err)
+		log.Error("the audit log cannot be written: what is changed and refused is noted once it can, the first megabyte of it", "error", err)
 	}
 }
 

@@ -22,11 +22,14 @@ type audit struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64
+	// pending are the lines, or the rest of one, that could not be written yet.
+	pending []byte
 	// refusals bounds the lines about what was refused, by what it was: whoever tries for ever to
 	// connect must not have the lines of others rotated away.
 	refusals *quiet
-	// failed is called once when lines cannot be written.
-	failed func(error)
+	// failed is called when lines cannot be written, failing says that it was and none was written since.
+	failed  func(error)
+	failing bool
 }
 
 // auditLine is a line of the audit log.
@@ -47,16 +50,13 @@ type auditLine struct {
 // mostAudit is the size of the audit log at which it becomes the old one, in bytes.
 const mostAudit = 16 << 20
 
+// mostPending bounds the lines that wait until the log can be written again, in bytes.
+const mostPending = 1 << 20
+
 // openAudit opens the audit log of a state directory.
 func openAudit(state string, failed func(error)) (*audit, error) {
-	a := &audit{path: filepath.Join(state, "audit.log"), now: time.Now, failed: once(failed), refusals: newQuiet()}
+	a := &audit{path: filepath.Join(state, "audit.log"), now: time.Now, failed: failed, refusals: newQuiet()}
 	return a, a.open()
-}
-
-// once is f for its first error.
-func once(f func(error)) func(error) {
-	var told sync.Once
-	return func(err error) { told.Do(func() { f(err) }) }
 }
 
 func (a *audit) open() error {
@@ -72,23 +72,39 @@ func (a *audit) open() error {
 	return nil
 }
 
+// rotate begins another file, once there is one: where that cannot be made, on a full disk, lines go on in this one.
+func (a *audit) rotate() {
+	next, err := os.OpenFile(a.path+".next", os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return
+	}
+	if os.Rename(a.path, a.path+".1") != nil || os.Rename(a.path+".next", a.path) != nil {
+		_ = next.Close()
+		return
+	}
+	_ = a.file.Close() // All of it has been written.
+	a.file, a.size = next, 0
+}
+
 // line appends a line. What of it is others' is cut to a name's length.
 func (a *audit) line(l auditLine) {
 	l.At = a.now().UTC().Truncate(time.Millisecond)
 	l.Who, l.What, l.Result = api.Clip(l.Who, api.MostName), api.Clip(l.What, api.MostName),
 		api.Clip(l.Result, api.MostName)
-	body, err := json.Marshal(l)
+	body, _ := json.Marshal(l) // Texts and a number.
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err == nil && a.size > mostAudit {
-		err = errors.Join(a.file.Close(), os.Rename(a.path, a.path+".1"), a.open())
+	if len(a.pending)+len(body) < mostPending {
+		a.pending = append(append(a.pending, body...), '\n')
 	}
-	if err == nil {
-		var n int
-		n, err = a.file.Write(append(body, '\n'))
-		a.size += int64(n)
+	if a.size > mostAudit {
+		a.rotate()
 	}
-	if err != nil {
+	n, err := a.file.Write(a.pending)
+	a.size, a.pending = a.size+int64(n), a.pending[n:]
+	if had := a.failing; err == nil {
+		a.failing, a.pending = false, nil
+	} else if a.failing = true; !had {
 		a.failed(err)
 	}
 }

@@ -17,12 +17,14 @@
 //	pacer_apps_admitted_total{verdict}                      registrations taken
 //	pacer_apps_rejected_total{reason}                       registrations refused
 //	pacer_app_deadline_seconds{application_id,application_name}
-//	pacer_app_elapsed_seconds{...}                          on the deadline clock
+//	pacer_app_elapsed_seconds{...}                          on the deadline clock; of 200 applications, and of all
+//	                                                        others together by the name other: the longest
 //	pacer_app_predicted_finish_seconds{...}                 on the deadline clock
-//	pacer_app_cpu_seconds_total{...}                        core-seconds used
+//	pacer_app_cpu_seconds_total{...}                        core-seconds used; of the others the sum
 //	pacer_app_estimated_work_ratio{...}                     of what is left of its work, with a deadline: of running
 //	                                                        stages that its profile lacks
-//	pacer_app_deadline_error_ratio{profile}                 histogram, Eq 4 / 100: below 0 is late; of 200 profiles
+//	pacer_app_deadline_error_ratio{profile}                 histogram, Eq 4 / 100: below 0 is late; of 200
+//	                                                        profiles, and of all others by the name other
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}
 //	pacer_cluster_met_ratio                                 of the applications with a deadline in the history, and of
@@ -76,6 +78,9 @@
 // Series of an application exist while it runs there: executors' ids are never
 // used twice, so they would pile up. They are made from the newest status or
 // answer at each scrape, not kept.
+//
+// At most 200 applications and 200 profiles have series of their own. An application that has some keeps them until it
+// ends; the oldest of the others follow. Profiles have them in the order of their first runs, until the planner ends.
 //
 // Nothing is registered globally: the caller gives the registerer. All methods
 // are safe for concurrent use. The package decides nothing and knows neither

@@ -211,7 +211,7 @@ pacer_nodes{state="ready"} 1
 }
 
 // Whoever makes up profiles makes no more series than there are places for them.
-func TestProfilesHaveSoManySeries(t *testing.T) {
+func TestAttackSeriesByProfile(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	p, err := metrics.NewPlanner(r, func() (metrics.View, error) { return metrics.View{}, nil })
 	if err != nil {
@@ -233,9 +233,53 @@ func TestProfilesHaveSoManySeries(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 201 || seen["made-up-0"] != 301 || seen["made-up-199"] != 1 || seen[""] != 100 {
+	if len(seen) != 201 || seen["made-up-0"] != 301 || seen["made-up-199"] != 1 || seen["other"] != 100 {
 		t.Errorf("%d series; %d, %d and %d runs of the first, the 200th and the others", len(seen), seen["made-up-0"],
-			seen["made-up-199"], seen[""])
+			seen["made-up-199"], seen["other"])
+	}
+}
+
+// Whoever submits many applications makes no more series than there are places for them, and takes nobody's.
+func TestAttackSeriesByApplication(t *testing.T) {
+	var view metrics.View
+	r := prometheus.NewPedanticRegistry()
+	if _, err := metrics.NewPlanner(r, func() (metrics.View, error) { return view, nil }); err != nil {
+		t.Fatal(err)
+	}
+	runs := func(id string) {
+		view.Apps = append(view.Apps, api.AppSummary{ID: api.AppID(id), Name: id, State: api.AppRunning, Duration: 3, CoreSeconds: 2})
+	}
+	work := func() map[string]float64 {
+		families, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]float64{}
+		for _, f := range families {
+			if f.GetName() == "pacer_app_cpu_seconds_total" {
+				for _, m := range f.GetMetric() {
+					seen[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+				}
+			}
+		}
+		return seen
+	}
+	runs("app-5-hers")
+	for i := range 150 {
+		runs(fmt.Sprintf("app-6-%03d", i))
+	}
+	if seen := work(); len(seen) != 151 || seen["other"] != 0 {
+		t.Errorf("%d series, %v of others", len(seen), seen["other"])
+	}
+	for i := range 150 {
+		runs(fmt.Sprintf("app-1-%03d", i)) // Of ids that say that they are older.
+	}
+	if seen := work(); len(seen) != 201 || seen["app-5-hers"] != 2 || seen["app-1-048"] != 2 || seen["other"] != 2*101 {
+		t.Errorf("%d series, %v of others, %v of hers", len(seen), seen["other"], seen["app-5-hers"])
+	}
+	view.Apps[0].State = api.AppFinished
+	if seen := work(); len(seen) != 201 || seen["app-5-hers"] != 0 || seen["app-1-049"] != 2 {
+		t.Errorf("once one has ended: %d series, %v of others", len(seen), seen["other"])
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -29,12 +30,19 @@ type Planner struct {
 	view               func() (View, error)
 
 	mu sync.Mutex
-	// profiles are those that series are labelled with.
+	// profiles and apps are those that series are labelled with.
 	profiles map[string]bool
+	apps     map[api.AppID]bool
 }
 
-// mostProfiles bounds the series by profile, which are users' to name.
-const mostProfiles = 200
+// mostProfiles and mostApps bound the series by profile and by application, which are users' to make. A profile has
+// its own from its first run on while there are places; an application while it runs: one that has a place keeps it, and
+// free ones are given in order of id, the oldest first. All others together are called other.
+const (
+	mostProfiles = 200
+	mostApps     = 200
+	other        = "other"
+)
 
 // NewPlanner registers a planner's metrics. view is asked at each scrape, from
 // any goroutine; when it fails the series of applications and nodes are left out.
@@ -62,14 +70,14 @@ func (p *Planner) Admitted(v api.Verdict) { p.admitted.WithLabelValues(string(v)
 func (p *Planner) Rejected(k api.Kind) { p.rejected.WithLabelValues(k.String()).Inc() }
 
 // Ended records the error (Eq 4 / 100, negative when late) of an application of a profile that had a
-// deadline and has finished. Profiles beyond the first 200 have the label "" together.
+// deadline and has finished. Profiles beyond the first 200 have the label other together.
 func (p *Planner) Ended(profile string, ratio float64) {
 	profile = label(profile)
 	p.mu.Lock()
 	if len(p.profiles) < mostProfiles {
 		p.profiles[profile] = true
 	} else if !p.profiles[profile] {
-		profile = ""
+		profile = other
 	}
 	p.mu.Unlock()
 	p.errors.WithLabelValues(profile).Observe(ratio)
@@ -131,12 +139,21 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0,
 		api.AppUnknown: 0}
 	pacings := map[string]int{}
+	shown, rest := p.places(view.Apps), api.AppSummary{ID: other, Name: other}
 	for _, a := range view.Apps {
 		states[a.State]++
-		if a.State == api.AppRunning {
-			pacings[a.Pacing]++
+		switch {
+		case a.State != api.AppRunning:
+			continue
+		case shown[a.ID]:
 			collectApp(out, a, view.Estimated[a.ID])
+		default:
+			rest.Duration, rest.CoreSeconds = max(rest.Duration, a.Duration), rest.CoreSeconds+a.CoreSeconds
 		}
+		pacings[a.Pacing]++
+	}
+	if rest.Duration > 0 {
+		collectApp(out, rest, 0)
 	}
 	for pacing, count := range pacings {
 		out <- gauge(paced, float64(count), pacing)
@@ -153,6 +170,29 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 		out <- gauge(nodes, float64(count), state)
 	}
 	collectPolicy(out, &view.Policy)
+}
+
+// places are the running applications of all that have series of their own now.
+func (p *Planner) places(all []api.AppSummary) map[api.AppID]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	had, is := p.apps, make(map[api.AppID]bool, mostApps)
+	var come []api.AppID
+	for _, a := range all {
+		switch {
+		case a.State != api.AppRunning:
+		case had[a.ID]:
+			is[a.ID] = true
+		default:
+			come = append(come, a.ID)
+		}
+	}
+	slices.Sort(come)
+	for _, id := range come[:min(len(come), mostApps-len(is))] {
+		is[id] = true
+	}
+	p.apps = is
+	return is
 }
 
 // collectPolicy shows what is reserved and idle, and the scores that there are.

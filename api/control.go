@@ -291,9 +291,10 @@ type ControlRequest struct {
 	// User is who asks: for App's end (VerbKill), for its own profiles.
 	User string   `json:"user,omitempty"`
 	Body *Profile `json:"body,omitempty"`
-	// Owner is whose profile is meant, Shared that it is the one that is everybody's.
+	// Owner is whose profile is meant, Shared that it is the one that is everybody's, Taught that their runs teach it.
 	Owner  string `json:"owner,omitempty"`
 	Shared bool   `json:"shared,omitempty"`
+	Taught bool   `json:"taught,omitempty"`
 	// Operates says that who asks operates. No message can say it.
 	Operates bool  `json:"-"`
 	Step     *Step `json:"step,omitempty"`

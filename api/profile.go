@@ -21,9 +21,11 @@ type Profile struct {
 	Schema int    `json:"schema"`
 	Name   string `json:"name"`
 	// Owner is the user whose runs alone teach it; "" is nobody: it counts for everybody who has none
-	// of that name. Shared says that an operator has stored it for all, and that their runs teach it.
+	// of that name. Shared says that an operator has stored it for all, Taught that their runs teach it: else a run
+	// makes of it one of its user's own.
 	Owner  string `json:"owner,omitempty"`
 	Shared bool   `json:"shared,omitempty"`
+	Taught bool   `json:"taught,omitempty"`
 	// Runs is how many runs were merged; 0 for a hand-written profile.
 	Runs int `json:"runs"`
 	// Duration is from the start of the deadline clock to the driver's exit.
@@ -164,6 +166,7 @@ func (p Profile) Validate() error {
 	f.text("name", p.Name, MostName)
 	f.text("owner", p.Owner, MostName)
 	f.check(!p.Shared || p.Owner == "", "it is shared and has the owner %q", Clip(p.Owner, MostToken))
+	f.check(!p.Taught || p.Shared, "it is taught by all and not shared")
 	f.count("the number of variants", 1+len(p.Variants), MostVariants)
 	stages, edges := p.size()
 	f.count("the number of stages", stages, MostStages)
@@ -273,6 +276,7 @@ func (p Profile) Split() []Profile {
 	for i := range all {
 		v := &all[i]
 		v.Schema, v.Name, v.Owner, v.Shared, v.Variants = p.Schema, p.Name, p.Owner, p.Shared, nil
+		v.Taught = p.Taught
 	}
 	return all
 }

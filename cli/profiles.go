@@ -38,6 +38,9 @@ func profilesList(sh *shell) *cobra.Command {
 			if p.Shared {
 				owner = "shared"
 			}
+			if p.Taught {
+				owner += ", taught"
+			}
 			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(1 + len(p.Variants)),
 				strconv.Itoa(len(p.Stages)), seconds(p.Duration), p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
 		}
@@ -121,15 +124,17 @@ func profilesPut(sh *shell) *cobra.Command {
 	c := orders(&cobra.Command{
 		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
 		Long: "Store a profile under the name it holds, as your own. With --shared it counts for everybody\n" +
-			"who has none of that name, and their runs teach it: that is an operator's to say.",
+			"who has none of that name: their first run makes their own of it. With --taught, too, their runs\n" +
+			"teach it for everybody. Both are an operator's to say.",
 	})
 	shared := c.Flags().Bool("shared", false, "share it with everybody")
+	taught := c.Flags().Bool("taught", false, "have everybody's runs teach it, with --shared")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p, err := readProfile(sh.Stdin, args[0])
 		if err != nil {
 			return err
 		}
-		return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared})
+		return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared, Taught: *taught})
 	}
 	return c
 }

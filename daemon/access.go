@@ -236,6 +236,10 @@ func about(r api.ControlRequest) string {
 		return r.Issue.Principal.Login()
 	case r.App != "":
 		return string(r.App)
+	case r.Taught:
+		return r.Profile + " (shared, taught by all)"
+	case r.Shared:
+		return r.Profile + " (shared)"
 	case r.Profile != "":
 		return r.Profile
 	case r.Node != "":

@@ -110,22 +110,30 @@ func TestAProfileIsItsUsers(t *testing.T) {
 	}
 }
 
-// One that an operator has shared counts for all who have none of their own, and their runs teach it.
-func TestASharedProfileIsTaughtByAll(t *testing.T) {
+// shares has an operator share a profile.
+func (w *world) shares(taught bool) {
+	w.Helper()
+	body := chain("etl")
+	if r := w.ask("ops", api.RoleOperate, api.VerbProfilePut, api.ControlRequest{Body: &body, Shared: true, Taught: taught}); r.Error != nil {
+		w.Fatalf("not shared: %v", r.Error)
+	}
+}
+
+// One that an operator has shared counts for all who have none of their own; their runs teach it where the operator says so.
+func TestASharedProfileIsTaughtByAllWhereThatIsSaid(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ran("ann", "etl", "x1")
-	body := chain("etl")
-	if r := w.ask("ops", api.RoleOperate, api.VerbProfilePut, api.ControlRequest{Body: &body, Shared: true}); r.Error != nil {
-		t.Fatal(r.Error)
-	}
+	w.shares(true)
 	w.ran("ann", "etl", "x1")
 	w.ran("bob", "etl", "y1")
 	if p := w.profileOf("ann", "etl"); !slices.Equal(signatures(p), []string{"x1"}) || p.Runs != 2 {
 		t.Errorf("ann has %+v", p)
 	}
+	w.restart()
+	w.hello("a")
 	for _, user := range []string{"bob", "eve"} {
 		p := w.profileOf(user, "etl")
-		if len(p.Variants) != 1 || !slices.Equal(signatures(&p.Variants[0]), []string{"y1"}) || p.Owner != "" || !p.Shared {
+		if len(p.Variants) != 1 || !slices.Equal(signatures(&p.Variants[0]), []string{"y1"}) || p.Owner != "" || !p.Shared || !p.Taught {
 			t.Errorf("%s has %+v", user, p)
 		}
 	}
@@ -134,6 +142,31 @@ func TestASharedProfileIsTaughtByAll(t *testing.T) {
 	}
 	if r := w.ask("ops", api.RoleOperate, api.VerbProfileRm, api.ControlRequest{Profile: "etl", Shared: true}); r.Error != nil || w.profileOf("bob", "etl") != nil {
 		t.Errorf("an operator removes it: %+v", r)
+	}
+}
+
+// Runs of who only goes by a shared profile change it for nobody else; nor does anybody but an operator have it taught.
+func TestAttackAFalseRunTeachesOthers(t *testing.T) {
+	w := newWorld(t, "a")
+	w.shares(false)
+	before := w.profileOf("eve", "etl")
+	for range 3 {
+		w.ran("mallory", "etl", "y1")
+	}
+	if p := w.profileOf("eve", "etl"); !p.Shared || p.Taught || p.Runs != before.Runs || len(p.Variants) != 0 || !slices.Equal(signatures(p), signatures(before)) {
+		t.Errorf("eve has %+v", p)
+	}
+	if p := w.profileOf("mallory", "etl"); p.Owner != "mallory" || p.Shared || p.Taught || p.Runs < 3 {
+		t.Errorf("mallory has %+v", p)
+	}
+	body := chain("etl")
+	for name, q := range map[string]api.ControlRequest{
+		"shared and taught": {Body: &body, Shared: true, Taught: true},
+		"taught alone":      {Body: &body, Taught: true},
+	} {
+		if r := w.ask("mallory", api.RoleSubmit, api.VerbProfilePut, q); r.Error == nil {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }
 

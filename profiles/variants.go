@@ -109,7 +109,7 @@ func found(old, run api.Profile) api.Profile {
 	if run.ExitContended && knowsExit(old) {
 		run.Exits, run.Exit, run.ExitContended = slices.Clone(old.Exits), old.Exit, false
 	}
-	run.Schema, run.Name, run.Owner, run.Shared = old.Schema, old.Name, old.Owner, old.Shared
+	run.Schema, run.Name, run.Owner, run.Shared, run.Taught = old.Schema, old.Name, old.Owner, old.Shared, old.Taught
 	run.Duration = replay(run)
 	return run
 }
@@ -127,7 +127,7 @@ func bundled(all []api.Profile, newest int) api.Profile {
 	slices.SortStableFunc(all, byShare)
 	p := all[0]
 	for i := range all {
-		all[i].Owner, all[i].Shared = "", false // They are p's.
+		all[i].Owner, all[i].Shared, all[i].Taught = "", false, false // They are p's.
 	}
 	if p.Variants = all[1:]; len(p.Variants) == 0 {
 		p.Share, p.Variants = 0, nil

@@ -20,13 +20,13 @@ const (
 
 // Record folds the run of an application that has finished into its profile and says what it did;
 // an error says why it cannot teach the profile anything. A run teaches its user's own profile or, where
-// it has none, one that is shared. From one that is nobody's its user's own is made.
+// it has none, one that all teach. From any other that is not its user's the user's own is made.
 func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
 	did, learnt, err = record(v, a)
 	user := a.Tenant.Owner.User
-	learnt.Owner, learnt.Shared = user, false
-	if old := v.Profile(user, a.Promise.Profile); old != nil && old.Body.Shared {
-		learnt.Owner, learnt.Shared = "", true
+	learnt.Owner, learnt.Shared, learnt.Taught = user, false, false
+	if old := v.Profile(user, a.Promise.Profile); old != nil && old.Body.Shared && old.Body.Taught {
+		learnt.Owner, learnt.Shared, learnt.Taught = "", true, true
 	}
 	return did, learnt, err
 }

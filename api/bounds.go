@@ -61,6 +61,13 @@ const (
 	// MostHosts is how many names and addresses a node's machine has.
 	MostHosts = 256
 
+	// MostOnHost is how many executors of an application a planner has a node hold that another manager has started.
+	MostOnHost = 512
+	// MostSlots is how many tasks an executor runs side by side.
+	MostSlots = 4096
+	// LeastTaskCPUs is the least that a task says that it uses.
+	LeastTaskCPUs = 0.01
+
 	// MostCount is that of tasks, cores and numbers of a kind (Spark counts them in 32 bits).
 	MostCount = math.MaxInt32
 	// MostExecutorID is the greatest number of an executor that a planner takes over.
@@ -69,6 +76,8 @@ const (
 	MostCores = 1 << 20
 	// MostMemory is that of a node or an executor: 1 PiB.
 	MostMemory = 1 << 50
+	// MostMoved is what an executor can have moved, spilled or freed in all: sums of such sizes stay numbers.
+	MostMoved = 1 << 56
 	// MostAmount is that of times in seconds, of work in core-seconds, of weights and rates:
 	// sums of them stay finite, and exact enough.
 	MostAmount = 1e15
@@ -92,6 +101,9 @@ type faults struct {
 	// of and place are what in puts before the next faults.
 	of    string
 	place int
+	// pass is for what the value is looked at, parts what was wrong with the parts that left it.
+	pass  pass
+	parts []PartFault
 }
 
 // in says that what is looked at next is element i of a list.

@@ -240,12 +240,12 @@ func OwnerOf(submission string) string {
 // TaskCores is how many cores a task says that it uses, 1 at least.
 func (l *Launch) TaskCores() units.Cores { return max(1, units.Cores(l.TaskCPUs)) }
 
-// AtOnce is how many tasks run side by side in so many slots, 1 at least.
+// AtOnce is how many tasks run side by side in so many slots: 1 at least, and no more than these.
 func (l *Launch) AtOnce(slots int) int {
 	if l.TaskCPUs <= 0 {
 		return slots
 	}
-	return max(1, int(float64(slots)/l.TaskCPUs))
+	return max(1, int(min(float64(slots), float64(slots)/l.TaskCPUs)))
 }
 
 // Claim is what each executor takes of its node's memory: its heap, what it needs beside that, and what it has off the

@@ -37,6 +37,11 @@ type Plan struct {
 	Exiting []AppID `json:"exiting,omitempty"`
 }
 
+// Names reports whether p knows of the application, as one that runs on the node or is over.
+func (p *Plan) Names(id AppID) bool {
+	return slices.ContainsFunc(p.Apps, func(a PlanApp) bool { return a.ID == id }) || slices.Contains(p.Over, id)
+}
+
 // PlanApp is one application's part of a Plan.
 type PlanApp struct {
 	ID   AppID  `json:"id"`

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -251,8 +250,7 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	f.positive("duration_s", float64(s.Duration))
 	f.finite("gap_s", float64(s.Gap))
 	f.positive("core_seconds", float64(s.CoreSeconds))
-	f.check(s.NominalRate > 0 && !math.IsInf(float64(s.NominalRate), 0), "nominal_rate is %v, want a finite number > 0",
-		float64(s.NominalRate))
+	f.positive("nominal_rate", float64(s.NominalRate))
 	f.finite("longest_task_s", float64(s.LongestTask))
 	f.between("task_cores", float64(s.TaskCores), 0, MostCores)
 	f.finite("warmup_core_seconds", float64(s.Warmup))

@@ -67,11 +67,13 @@ func (l *Launch) validate(f *faults) {
 	f.text("image", l.Image, MostName)
 	f.text("launch user", l.User, MostName)
 	f.text("owner", l.Owner, MostToken)
-	f.count("cores", l.Cores, MostCores)
+	within(f, "launch cores", &l.Cores, 0, MostSlots)
 	if l.Attach != nil {
 		l.Attach.validate(f)
 	}
-	f.between("task_cpus", l.TaskCPUs, 0, MostCores)
+	if l.TaskCPUs != 0 {
+		within(f, "task_cpus", &l.TaskCPUs, LeastTaskCPUs, MostCores)
+	}
 	f.count("withheld_bytes", l.Withheld, MostPlanLaunches)
 	f.size("heap_bytes", int64(l.Heap))
 	f.size("overhead_bytes", int64(l.Overhead))

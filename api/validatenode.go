@@ -3,15 +3,47 @@ package api
 import (
 	"strings"
 	"unicode"
+
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Validate reports every fault of s at once. It allocates nothing for one without:
 // a planner checks thousands in a second.
 func (s *NodeStatus) Validate() error {
+	f := pooled.Get().(*faults)
+	err := s.head(f)
+	if s.V == Version {
+		s.parts(f)
+		err = f.err("node status")
+	}
+	*f = faults{}
+	pooled.Put(f)
+	return err
+}
+
+// Sift takes the parts out of s that have faults, in its own lists, and tells of them. With an error s as a whole is not
+// to be taken.
+func (s *NodeStatus) Sift() ([]PartFault, error) {
+	if err := s.head(&faults{}); err != nil {
+		return nil, err
+	}
+	f := faults{pass: sifts}
+	s.parts(&f)
+	return f.parts, nil
+}
+
+// Fit brings all that s says of applications within the bounds by which it is taken, in its own lists.
+func (s *NodeStatus) Fit() {
+	f := faults{pass: fits}
+	within(&f, "others_cores", &s.Others, 0, MostCores)
+	s.parts(&f)
+}
+
+// head says what is wrong with what s says of the node.
+func (s *NodeStatus) head(f *faults) error {
 	if s.V != Version {
 		return CheckVersion("node "+s.Node, s.V)
 	}
-	var f faults
 	if !ValidNodeName(s.Node) {
 		f.add("node name %q: want letters, digits, - and _", Clip(s.Node, MostToken))
 	}
@@ -32,58 +64,65 @@ func (s *NodeStatus) Validate() error {
 	f.positive("total_cores", float64(s.Total))
 	f.between("offered_cores", float64(s.Offered), 0, MostCores)
 	f.between("total_cores", float64(s.Total), 0, MostCores)
-	f.between("others_cores", float64(s.Others), 0, MostCores)
+	within(f, "others_cores", &s.Others, 0, MostCores)
 	f.size("memory_bytes", int64(s.Memory))
-	s.Division.validate(&f)
-	f.count("the number of executors", len(s.Executors), MostExecutors)
-	for i := range s.Executors[:min(len(s.Executors), MostExecutors)] {
-		f.in("executors", i)
-		s.Executors[i].validate(&f)
-	}
-	f.out()
-	f.count("the number of stages", len(s.Stages), MostStageReports)
-	for i := range s.Stages[:min(len(s.Stages), MostStageReports)] {
-		f.in("stages", i)
-		s.Stages[i].validate(&f)
-	}
-	f.out()
-	f.count("the number of faults", len(s.Faults), MostFaults)
-	for i := range s.Faults[:min(len(s.Faults), MostFaults)] {
-		fault := &s.Faults[i]
-		f.in("faults", i)
-		f.token("app", string(fault.App))
-		f.text("reason", fault.Reason, MostName)
-		f.check(fault.Reason != "" && !strings.ContainsFunc(fault.Reason, unicode.IsControl),
-			"reason is empty or more than a line")
-	}
-	f.out()
-	f.count("the number of losses", len(s.Losses), MostStageReports)
-	for i := range s.Losses[:min(len(s.Losses), MostStageReports)] {
-		l := &s.Losses[i]
-		f.in("losses", i)
-		f.token("app", string(l.App))
-		f.token("to", string(l.To))
-		f.finite("core_seconds", float64(l.CoreSeconds))
-	}
-	f.out()
-	f.count("the number of shortages", len(s.Shortages), MostStageReports)
-	for i := range s.Shortages[:min(len(s.Shortages), MostStageReports)] {
-		l := &s.Shortages[i]
-		f.in("shortages", i)
-		f.token("app", string(l.App))
-		f.token("to", string(l.To))
-		f.between("asked_cores", float64(l.Asked), 0, MostCores)
-		f.between("had_cores", float64(l.Had), 0, MostCores)
-	}
-	f.out()
-	f.count("the number of orphans", len(s.Orphans), MostExecutors)
-	for i := range s.Orphans[:min(len(s.Orphans), MostExecutors)] {
-		f.in("orphans", i)
-		f.token("app", string(s.Orphans[i].App))
-		f.text("owner", s.Orphans[i].Owner, MostToken)
-	}
-	f.out()
+	s.Division.validate(f)
 	return f.err("node status")
+}
+
+// parts looks through what s says of applications.
+func (s *NodeStatus) parts(f *faults) {
+	s.Executors = walk(f, "executors", s.Executors, MostExecutors)
+	s.Stages = walk(f, "stages", s.Stages, MostStageReports)
+	s.Faults = walk(f, "faults", s.Faults, MostFaults)
+	s.Losses = walk(f, "losses", s.Losses, MostStageReports)
+	s.Shortages = walk(f, "shortages", s.Shortages, MostStageReports)
+	s.Orphans = walk(f, "orphans", s.Orphans, MostExecutors)
+}
+
+func (x *AppFault) owner() AppID { return x.App }
+
+func (x *AppFault) look(f *faults) {
+	f.token("app", string(x.App))
+	short(f, "reason", &x.Reason, MostName)
+	if f.pass == fits {
+		x.Reason = line(x.Reason)
+	}
+	f.check(x.Reason != "" && !strings.ContainsFunc(x.Reason, unicode.IsControl), "reason is empty or more than a line")
+}
+
+// line is s without what ends a line or moves a cursor.
+func line(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func (l *Loss) owner() AppID { return l.App }
+
+func (l *Loss) look(f *faults) {
+	f.token("app", string(l.App))
+	f.token("to", string(l.To))
+	within(f, "core_seconds", &l.CoreSeconds, 0, MostAmount)
+}
+
+func (l *Shortage) owner() AppID { return l.App }
+
+func (l *Shortage) look(f *faults) {
+	f.token("app", string(l.App))
+	f.token("to", string(l.To))
+	within(f, "asked_cores", &l.Asked, 0, MostCores)
+	within(f, "had_cores", &l.Had, 0, MostCores)
+}
+
+func (o *Orphan) owner() AppID { return o.App }
+
+func (o *Orphan) look(f *faults) {
+	f.token("app", string(o.App))
+	short(f, "owner", &o.Owner, MostToken)
 }
 
 func (d *Division) validate(f *faults) {
@@ -92,92 +131,140 @@ func (d *Division) validate(f *faults) {
 	f.bounded("gamma", d.Gamma)
 }
 
-func (x *ExecutorStatus) validate(f *faults) {
+func (x *ExecutorStatus) owner() AppID { return x.App }
+
+func (x *ExecutorStatus) look(f *faults) {
 	f.token("app", string(x.App))
 	f.token("executor id", string(x.ID))
-	f.text("state", string(x.State), MostToken)
-	f.text("exit", x.Exit, MostText)
-	f.between("exit_code", float64(x.ExitCode), -MostCount, MostCount)
-	f.count("pid", x.PID, MostCount)
-	f.finite("core_seconds", float64(x.CPU))
-	f.finite("throttled_s", float64(x.Throttled))
+	short(f, "state", &x.State, MostToken)
+	short(f, "exit", &x.Exit, MostText)
+	within(f, "exit_code", &x.ExitCode, -MostCount, MostCount)
+	within(f, "pid", &x.PID, 0, MostCount)
+	within(f, "core_seconds", &x.CPU, 0, MostAmount)
+	within(f, "throttled_s", &x.Throttled, 0, MostAmount)
 	if x.Quota != Unknown {
-		f.between("quota_cores", float64(x.Quota), 0, MostCores)
+		within(f, "quota_cores", &x.Quota, 0, MostCores)
 	}
-	f.between("ceiling_cores", float64(x.Ceiling), 0, MostCores)
-	f.text("unpaced", x.Unpaced, MostText)
-	x.Memory.validate(f)
+	within(f, "ceiling_cores", &x.Ceiling, 0, MostCores)
+	short(f, "unpaced", &x.Unpaced, MostText)
+	x.Memory.look(f)
 }
 
-func (m *ExecutorMemory) validate(f *faults) {
-	if min(m.Heap, m.OffHeap, m.OffHeapUsed, m.Owed, m.Resident, m.Cache, m.Limit, m.Evicted, m.Spilled) < 0 {
-		f.add("a size of its memory is negative")
+func (m *ExecutorMemory) look(f *faults) {
+	for _, size := range [...]*units.Bytes{&m.Heap, &m.OffHeap, &m.OffHeapUsed, &m.Owed, &m.Resident, &m.Cache, &m.Limit,
+		&m.Evicted, &m.Spilled} {
+		within(f, "a size of its memory", size, 0, MostMoved)
 	}
-	f.count("moves", m.Moves, MostCount)
-	f.finite("moving_s", float64(m.Moving))
+	within(f, "moves", &m.Moves, 0, MostCount)
+	within(f, "moving_s", &m.Moving, 0, MostAmount)
 }
 
-func (s *StageStatus) validate(f *faults) {
+func (s *StageStatus) owner() AppID { return s.App }
+
+func (s *StageStatus) look(f *faults) {
 	f.token("app", string(s.App))
 	f.token("executor", string(s.Executor))
 	s.StageKey.validate(f)
-	f.finite("core_seconds", float64(s.CPU))
-	f.between("progress", float64(s.Progress), 0, MostAmount)
-	f.count("finished", s.Finished, MostCount)
-	f.count("quota_changes", s.QuotaChanges, MostCount)
-	f.finite("large_core_seconds", float64(s.LargeCPU))
-	f.finite("large_reading_core_seconds", float64(s.LargeReading))
+	within(f, "core_seconds", &s.CPU, 0, MostAmount)
+	within(f, "progress", &s.Progress, 0, MostAmount)
+	within(f, "finished", &s.Finished, 0, MostCount)
+	within(f, "quota_changes", &s.QuotaChanges, 0, MostCount)
+	within(f, "large_core_seconds", &s.LargeCPU, 0, MostAmount)
+	within(f, "large_reading_core_seconds", &s.LargeReading, 0, MostAmount)
+	if f.pass == fits {
+		s.Samples = s.Samples[max(0, len(s.Samples)-MostSamples):]
+	}
 	f.count("the number of samples", len(s.Samples), MostSamples)
 	for i := range s.Samples[:min(len(s.Samples), MostSamples)] {
 		v := &s.Samples[i]
-		for _, amount := range [...]float64{float64(v.Age), float64(v.SetPoint), float64(v.Progress), float64(v.Request),
-			float64(v.Used)} {
-			f.bounded("an amount of a sample", amount)
-		}
-		f.between("grant_cores", float64(v.Grant), Unknown, MostCores)
-		f.count("running", v.Running, MostCount)
-	}
-}
-
-// tokens checks how many ids there are, and as many of them as there may be.
-func tokens[ID ~string](f *faults, number, name string, ids []ID) {
-	f.count(number, len(ids), MostExecutors)
-	for _, id := range ids[:min(len(ids), MostExecutors)] {
-		f.token(name, string(id))
+		const amount = "an amount of a sample"
+		within(f, amount, &v.Age, -MostAmount, MostAmount)
+		within(f, amount, &v.SetPoint, -MostAmount, MostAmount)
+		within(f, amount, &v.Progress, -MostAmount, MostAmount)
+		within(f, amount, &v.Request, -MostAmount, MostAmount)
+		within(f, amount, &v.Used, -MostAmount, MostAmount)
+		within(f, "grant_cores", &v.Grant, Unknown, MostCores)
+		within(f, "running", &v.Running, 0, MostCount)
 	}
 }
 
 // Validate reports every fault of p at once. What it cannot say, whether a node can follow
 // it, the node says.
 func (p *Plan) Validate() error {
+	var f faults
+	err := p.head(&f)
+	if p.V == Version {
+		p.parts(&f)
+		err = f.err("plan of node " + p.Node)
+	}
+	return err
+}
+
+// Sift takes the parts out of p that have faults, in its own lists, and tells of them: applications, and ids of those that
+// are over, which stay where p names them as both. With an error p as a whole is not to be taken.
+func (p *Plan) Sift() ([]PartFault, error) {
+	if err := p.head(&faults{}); err != nil {
+		return nil, err
+	}
+	f := faults{pass: sifts}
+	p.parts(&f)
+	return f.parts, nil
+}
+
+// Fit brings what p says of applications within the bounds by which a node takes it. An application that has a fault
+// besides stays: the node says so.
+func (p *Plan) Fit() {
+	f := faults{pass: fits}
+	for i := range p.Apps {
+		p.Apps[i].look(&f)
+	}
+}
+
+// head says what is wrong with what p says of the planner and the node.
+func (p *Plan) head(f *faults) error {
 	if err := CheckVersion("the planner", p.V); err != nil {
 		return err
 	}
-	var f faults
 	f.number("epoch", p.Epoch)
 	f.number("term", p.Term)
 	f.token("planner", p.Planner)
 	f.token("succeeds", p.Succeeds)
-	tokens(&f, "the number of ended applications", "over", p.Over)
-	tokens(&f, "the number of drivers that exit", "exiting", p.Exiting)
 	if p.Division != nil {
-		p.Division.validate(&f)
+		p.Division.validate(f)
 	}
-	for i := range p.Apps {
-		a := &p.Apps[i]
-		f.in("apps", i)
-		f.token("id", string(a.ID))
-		f.text("name", a.Name, MostName)
-		f.bounded("remaining_s", float64(a.Remaining))
-		f.between("least_cores", float64(a.Least), 0, MostAmount)
-		f.between("cap_cores", float64(a.Cap), 0, MostAmount)
-		f.finite("nominal_rate", float64(a.NominalRate))
-		if a.Launch != nil {
-			a.Launch.validate(&f)
-		}
-		tokens(&f, "the number of executors", "executor id", a.Executors)
-		f.count("the number of targets", len(a.Stages), MostStageReports)
-	}
-	f.out()
 	return f.err("plan of node " + p.Node)
+}
+
+// parts looks through what p says of applications. There is no bound on how many of them are over: each has to be told.
+func (p *Plan) parts(f *faults) {
+	p.Over = walk[AppID, *AppID](f, "over", p.Over, len(p.Over))
+	p.Exiting = walk[AppID, *AppID](f, "exiting", p.Exiting, len(p.Exiting))
+	p.Apps = walk(f, "apps", p.Apps, len(p.Apps))
+}
+
+func (id *AppID) owner() AppID { return *id }
+
+func (id *AppID) look(f *faults) { f.token("over", string(*id)) }
+
+func (a *PlanApp) owner() AppID { return a.ID }
+
+func (a *PlanApp) look(f *faults) {
+	f.token("id", string(a.ID))
+	short(f, "name", &a.Name, MostName)
+	within(f, "remaining_s", &a.Remaining, -MostAmount, MostAmount)
+	within(f, "least_cores", &a.Least, 0, MostAmount)
+	within(f, "cap_cores", &a.Cap, 0, MostAmount)
+	within(f, "nominal_rate", &a.NominalRate, 0, MostAmount)
+	if a.Launch != nil {
+		a.Launch.validate(f)
+	}
+	if f.pass == fits {
+		a.Executors = a.Executors[:min(len(a.Executors), MostExecutors)]
+		a.Stages = a.Stages[:min(len(a.Stages), MostStageReports)]
+	}
+	f.count("the number of executors", len(a.Executors), MostExecutors)
+	for _, id := range a.Executors[:min(len(a.Executors), MostExecutors)] {
+		f.token("executor id", string(id))
+	}
+	f.count("the number of targets", len(a.Stages), MostStageReports)
 }

@@ -509,10 +509,10 @@ func (n *NodeDaemon) greet(ctx context.Context) error {
 	}
 }
 
-// hopeless says that trying again changes nothing.
+// hopeless says that trying again changes nothing. What a planner takes for invalid may be what one executor does.
 func hopeless(err error) bool {
 	switch api.KindOf(err) {
-	case api.KindInvalid, api.KindVersion, api.KindConflict:
+	case api.KindVersion, api.KindConflict:
 		return true
 	}
 	return false

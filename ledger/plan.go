@@ -215,6 +215,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		pa.Stages = slices.Clip(room[from:])
 		p.Apps = append(p.Apps, pa)
 	}
+	p.Fit()
 	return p
 }
 

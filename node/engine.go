@@ -25,8 +25,10 @@ type Engine struct {
 	pool     pool
 	reporter reporter
 	transit  transit
-	stranger string // The other planner that EventPlanForeign has told of.
-	state    State  // Of the latest save, used again.
+	stranger string             // The other planner that EventPlanForeign has told of.
+	refused  string             // Why the latest Plan was refused, "" where it was not.
+	faulty   map[api.AppID]bool // Those that were left out of the latest Plan.
+	state    State              // Of the latest save, used again.
 }
 
 // New returns an engine. saved is what an earlier incarnation saved last, nil if
@@ -141,6 +143,7 @@ func (e *Engine) Capacity() (cores, others units.Cores) {
 // keep: for the hello to a planner. It takes nothing away from the next report.
 func (e *Engine) Status(now units.Instant) api.NodeStatus {
 	e.reporter.fill(&e.roster, e.division.capacity.others, now, false)
+	e.reporter.status.Fit()
 	return e.reporter.status.Clone()
 }
 

@@ -16,8 +16,11 @@ const (
 	EventPlanApplied EventKind = iota
 	// EventPlanIgnored: a Plan older than the one in force, or of an older term, came.
 	EventPlanIgnored
-	// EventPlanRefused: a Plan for another node or of another version came.
+	// EventPlanRefused: a Plan for another node or of another version came. Said once for as long as it lasts.
 	EventPlanRefused
+	// EventPartRefused: a Plan is followed but for an application, whose part in it has a fault; it goes on as it was.
+	// Said once for as long as it lasts.
+	EventPartRefused
 	// EventPlanForeign: another planner's Plan came while executors run here; it
 	// is not obeyed. Said once for as long as that planner goes on.
 	EventPlanForeign
@@ -84,7 +87,7 @@ const (
 )
 
 var eventNames = [...]string{
-	"plan applied", "plan ignored", "plan refused", "plan of another planner", "application not known",
+	"plan applied", "plan ignored", "plan refused", "application refused", "plan of another planner", "application not known",
 	"unknown application stopped", "target refused", "secrets awaited", "executor running", "executor recovered",
 	"executor found",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
@@ -106,7 +109,7 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited,
+	case EventPlanRefused, EventPartRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited,
 		EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused,
 		EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
 		return true

@@ -30,7 +30,7 @@ func (o orphans) adopt(r *roster, now units.Instant, p *api.Plan) orphans {
 	var apps []api.PlanApp
 	for _, a := range r.apps {
 		id := a.plan.ID
-		if slices.ContainsFunc(p.Apps, func(b api.PlanApp) bool { return b.ID == id }) || slices.Contains(p.Over, id) {
+		if p.Names(id) {
 			continue
 		}
 		living := a.living()
@@ -51,19 +51,30 @@ func (o orphans) adopt(r *roster, now units.Instant, p *api.Plan) orphans {
 			next = orphans{}
 		}
 		next[id] = since
-		kept := *a.plan
+		kept := a.stays(now)
 		kept.Executors, kept.Stages, kept.Least = living, nil, 0
-		if kept.HasDeadline {
-			kept.Remaining = units.FromDuration(a.deadline.Sub(now))
-		}
 		apps = append(apps, kept)
 	}
+	addApps(p, apps)
+	return next
+}
+
+// stays is a as the Plan in force has it, with the time that it has left now.
+func (a *app) stays(now units.Instant) api.PlanApp {
+	kept := *a.plan
+	if kept.HasDeadline {
+		kept.Remaining = units.FromDuration(a.deadline.Sub(now))
+	}
+	return kept
+}
+
+// addApps puts applications into p that it does not have.
+func addApps(p *api.Plan, apps []api.PlanApp) {
 	if len(apps) == 0 {
-		return nil
+		return
 	}
 	p.Apps = append(slices.Clone(p.Apps), apps...)
 	slices.SortStableFunc(p.Apps, func(a, b api.PlanApp) int { return cmp.Compare(a.ID, b.ID) })
-	return next
 }
 
 // living are the executors of a that run, or are about to.

@@ -19,7 +19,8 @@ import (
 func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	r := &e.roster
 	r.out.begin()
-	if err := e.accept(&p); err != nil {
+	faults, err := e.accept(&p)
+	if err != nil {
 		e.refuse(&p, err)
 		return nil
 	}
@@ -35,11 +36,8 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 		}
 		return nil
 	}
-	e.stranger = ""
-	if err := r.keepLaunches(&p); err != nil {
-		e.refuse(&p, err)
-		return nil
-	}
+	e.stranger, e.refused = "", ""
+	e.leaveOut(now, &p, append(faults, r.keepLaunches(&p)...))
 	e.division.capacity.exiting(p.Exiting)
 	for _, id := range r.exiting(&p) {
 		e.division.capacity.driver(now, id)
@@ -101,15 +99,37 @@ func divisionOf(cfg supervisor.Config) api.Division {
 	return api.Division{Strategy: cfg.Strategy, Gamma: cfg.Gamma, Eq21: cfg.Eq21}
 }
 
-// accept says why a Plan is none for this node.
-func (e *Engine) accept(p *api.Plan) error {
-	if err := p.Validate(); err != nil {
-		return err
+// accept says why a Plan is none for this node, or which applications have left it for their faults.
+func (e *Engine) accept(p *api.Plan) ([]api.PartFault, error) {
+	faults, err := p.Sift()
+	if err == nil && p.Node != e.roster.cfg.Node {
+		err = fmt.Errorf("it is for node %q, this is %q", api.Clip(p.Node, api.MostToken), e.roster.cfg.Node)
 	}
-	if p.Node != e.roster.cfg.Node {
-		return fmt.Errorf("it is for node %q, this is %q", p.Node, e.roster.cfg.Node)
+	return faults, err
+}
+
+// leaveOut tells, once for as long as it lasts, which applications p does not have for the faults of their parts. Unless
+// they are over they go on as the Plan in force has them, if it has them.
+func (e *Engine) leaveOut(now units.Instant, p *api.Plan, faults []api.PartFault) {
+	r, before := &e.roster, e.faulty
+	e.faulty = nil
+	for _, f := range faults {
+		r.out.counters.Refused++
+		if !before[f.App] && !e.faulty[f.App] {
+			r.out.event(Event{Kind: EventPartRefused, Key: Key{App: f.App}, Epoch: p.Epoch, Detail: f.Fault})
+		}
+		if e.faulty == nil {
+			e.faulty = map[api.AppID]bool{}
+		}
+		e.faulty[f.App] = true
 	}
-	return nil
+	var stay []api.PlanApp
+	for _, a := range r.apps {
+		if id := a.plan.ID; e.faulty[id] && !p.Names(id) {
+			stay = append(stay, a.stays(now))
+		}
+	}
+	addApps(p, stay)
 }
 
 // stalePlan says why a Plan of the planner that the node follows is not newer than
@@ -126,10 +146,13 @@ func (e *Engine) stalePlan(p *api.Plan) string {
 	return fmt.Sprintf("epoch %d is in force", e.roster.plan.Epoch)
 }
 
-// refuse says that a Plan cannot be followed.
+// refuse says, once for as long as it lasts, that a Plan cannot be followed.
 func (e *Engine) refuse(p *api.Plan, err error) {
 	e.roster.out.counters.Refused++
-	e.roster.out.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: err.Error()})
+	if why := err.Error(); why != e.refused {
+		e.refused = why
+		e.roster.out.event(Event{Kind: EventPlanRefused, Epoch: p.Epoch, Detail: why})
+	}
 }
 
 // refuseForeign says, once for as long as it lasts, that another planner's Plan came while

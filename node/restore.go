@@ -51,8 +51,8 @@ func (r *roster) restore(s *State) error {
 	if s.Version != StateVersion {
 		return fmt.Errorf("node state has layout %d, this build reads %d", s.Version, StateVersion)
 	}
-	if err := r.keepLaunches(&s.Plan); err != nil {
-		return fmt.Errorf("node state: %w", err)
+	if unsaid := r.keepLaunches(&s.Plan); len(unsaid) > 0 {
+		return fmt.Errorf("node state: application %s: %s", unsaid[0].App, unsaid[0].Fault)
 	}
 	for _, old := range s.Executors {
 		x := r.ensure(old.Key)

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -172,8 +171,9 @@ func (r *roster) launchOf(id api.AppID) *api.Launch {
 }
 
 // keepLaunches completes a Plan by how the Plan in force has applications started where
-// the new one does not say so again, or its planner has started and lacks the secrets.
-func (r *roster) keepLaunches(p *api.Plan) error {
+// the new one does not say so again, or its planner has started and lacks the secrets. An application of which nobody
+// has said it leaves p, and is returned.
+func (r *roster) keepLaunches(p *api.Plan) (unsaid []api.PartFault) {
 	for i := range p.Apps {
 		a := &p.Apps[i]
 		switch known := r.launchOf(a.ID); {
@@ -183,10 +183,13 @@ func (r *roster) keepLaunches(p *api.Plan) error {
 			a.Launch = a.Launch.Complete(known)
 		}
 		if a.Launch == nil {
-			return fmt.Errorf("it does not say how to start the executors of %s", a.ID)
+			unsaid = append(unsaid, api.PartFault{App: a.ID, Fault: "it does not say how to start its executors"})
 		}
 	}
-	return nil
+	if len(unsaid) > 0 {
+		p.Apps = slices.DeleteFunc(p.Apps, func(a api.PlanApp) bool { return a.Launch == nil })
+	}
+	return unsaid
 }
 
 // keep makes a's launch as it is saved, unless it is that of before.
@@ -217,6 +220,7 @@ func (r *roster) kept() []api.PlanApp {
 
 // exited marks x as gone and takes its stages out of control.
 func (r *roster) exited(x *executor, how string, code int) {
+	how = api.Clip(how, api.MostText)
 	x.life.state, x.life.exit, x.life.code = api.ExecutorExited, how, code
 	x.life.launching = false
 	for _, rec := range x.records {

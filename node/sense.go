@@ -295,7 +295,7 @@ func (r *roster) measure(x *executor, p *meter.Page) {
 func (x *executor) usageFault(s *ExecutorSample) error {
 	cpu, quota := float64(s.CPU), float64(s.Quota)
 	switch {
-	case !(cpu >= 0) || math.IsInf(cpu, 1):
+	case !(cpu >= 0 && cpu <= api.MostAmount):
 		return fmt.Errorf("its CPU time is %v s", cpu)
 	case !(quota >= 0):
 		return fmt.Errorf("its quota is %v cores", quota)

@@ -37,6 +37,7 @@ func (p *reporter) report(r *roster, others units.Cores, now units.Instant, leav
 			rec.n = 0
 		}
 	}
+	p.status.Fit()
 	r.out.act(Action{Kind: ActReport, Status: &p.status})
 }
 

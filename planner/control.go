@@ -238,6 +238,9 @@ func newDeadline(a *ledger.App, q api.ControlRequest, spent units.Seconds) (unit
 	if err := units.Finite("deadline", deadline); err != nil {
 		return 0, api.Errorf(api.KindInvalid, "%v", err)
 	}
+	if deadline > api.MostAmount {
+		return 0, api.Errorf(api.KindInvalid, "deadline_s is %v, at most %v is taken", float64(deadline), api.MostAmount)
+	}
 	if deadline <= spent {
 		return 0, api.Errorf(api.KindInvalid, "a deadline of %s has passed: %s runs since %s", verdict.Deadline(deadline),
 			a.ID, verdict.Deadline(spent))

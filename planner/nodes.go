@@ -34,13 +34,54 @@ func (f *nodes) hello(ev Hello) {
 	f.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Plan: f.view.Plan(n)} })
 }
 
-// credible says what is wrong with s whoever sends it. The epochs of this planner's Plans
+// mostTold is of how many applications it is told that a node controller says what cannot be.
+const mostTold = 64
+
+// doubt is what was told of faults in what a node controller says.
+type doubt struct {
+	incarnation string
+	apps        map[api.AppID]bool
+	refused     bool // The latest status as a whole.
+}
+
+// told is what was told of s's sender.
+func (f *nodes) told(s *api.NodeStatus) *doubt {
+	t := f.doubts[s.Node]
+	if t == nil || t.incarnation != s.Incarnation {
+		t = &doubt{incarnation: s.Incarnation, apps: map[api.AppID]bool{}}
+		if f.doubts == nil {
+			f.doubts = map[string]*doubt{}
+		}
+		f.doubts[s.Node] = t
+	}
+	return t
+}
+
+// leaveOut tells once of each application of which s says what cannot be; s does not say it any more.
+func (f *nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
+	for _, fault := range faults {
+		t := f.told(s)
+		if t.apps[fault.App] || len(t.apps) >= mostTold {
+			continue
+		}
+		t.apps[fault.App] = true
+		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: fmt.Errorf("what it says of %q is left out: %s",
+			string(fault.App), fault.Fault)})
+		if a := f.view.App(fault.App); a != nil && f.view.Allocation(a, s.Node) != nil {
+			f.say(a.ID, fmt.Sprintf("what node %s says of it is left out: %s", s.Node, fault.Fault))
+		}
+	}
+}
+
+// credible takes faulty parts out of s, and says what is wrong with it as a whole, whoever sends it. The epochs of this planner's Plans
 // begin above those that its nodes follow, in case it has lost its state; one that no
 // planner can have reached would leave no numbers for them.
 func (f *nodes) credible(s *api.NodeStatus) error {
-	if err := s.Validate(); err != nil {
+	faults, err := s.Sift()
+	if err != nil {
 		return err
 	}
+	f.leaveOut(s, faults)
 	if newest := f.view.Epoch(); s.Epoch > newest+api.MostLead && f.follows(s) == "" {
 		return api.Errorf(api.KindInvalid,
 			"node %s says that it follows Plan %d, and this planner's newest is %d: remove the node's state directory, or "+
@@ -89,8 +130,14 @@ func (f *nodes) join(s *api.NodeStatus) *ledger.Node {
 // status takes a later status of a node.
 func (f *nodes) status(s *api.NodeStatus) {
 	if err := f.credible(s); err != nil {
-		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
+		if t := f.told(s); !t.refused {
+			t.refused = true
+			f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
+		}
 		return
+	}
+	if t := f.doubts[s.Node]; t != nil {
+		t.refused = false
 	}
 	n := f.view.Node(s.Node)
 	switch {
@@ -188,6 +235,7 @@ func (f *nodes) tick() {
 			f.record(ledger.NodeLost{Node: n.Node, Silent: silent})
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
+			delete(f.doubts, n.Node)
 			continue
 		}
 		f.silence = min(f.silence, n.Heard+bound)

@@ -199,7 +199,7 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 	}
 	if d.Tenant.Owner.Shares {
 		d.Tenant.Owner.Moved = moved(v, r)
-		d.Promise.Deadline = max(leastLeft, r.Deadline+d.Tenant.Owner.Moved)
+		d.Promise.Deadline = min(max(leastLeft, r.Deadline+d.Tenant.Owner.Moved), api.MostAmount)
 	}
 	if r.Mode != api.ModeOff && r.Mode != api.ModeEndless {
 		d.Profile = v.Copy(r.User, d.Promise.Profile)

@@ -47,6 +47,9 @@ type NodeSettings struct {
 	Archives string
 }
 
+// mostWhy bounds the text about what is missing: with what others put before it, it fits into a status.
+const mostWhy = api.MostText / 2
+
 // Command returns the command line of an executor JVM. Faults that a user can
 // mend (no Spark, another version of it, no Java, no jar) come back all at once,
 // one line, as api.KindInvalid.
@@ -54,7 +57,7 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	at, javaAt, err := homes(launch, node)
 	spark, java := at.dir, javaAt.dir
 	if err := errors.Join(err, readable("pacer jar", node.Jar)); err != nil {
-		return CommandLine{}, api.Errorf(api.KindInvalid, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return CommandLine{}, api.Errorf(api.KindInvalid, "%s", api.Clip(strings.ReplaceAll(err.Error(), "\n", "; "), mostWhy))
 	}
 	slots := launch.Cores
 	if slots <= 0 {

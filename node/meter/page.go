@@ -42,13 +42,10 @@ type Memory struct {
 	Heap units.Bytes
 }
 
-// mostMemory is more than an executor can have spilled: sums of sizes stay numbers.
-const mostMemory = units.Bytes(1) << 60
-
 // fault says what makes m impossible.
 func (m *Memory) fault() error {
 	sizes := [...]units.Bytes{m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap}
-	if slices.Min(sizes[:]) < 0 || slices.Max(sizes[:]) > mostMemory || m.Met < 0 || m.Met > api.MostCount ||
+	if slices.Min(sizes[:]) < 0 || slices.Max(sizes[:]) > api.MostMoved || m.Met < 0 || m.Met > api.MostCount ||
 		m.Moving < 0 {
 		return fmt.Errorf("its page says of memory: %+v", *m)
 	}
@@ -86,8 +83,8 @@ type Task struct {
 	Records   float64
 }
 
-// Fault says what makes p impossible: numbers that are negative, none or infinite,
-// or a time that has not come yet (by more than ahead, for a JVM may write while
+// Fault says what makes p impossible: numbers that are negative, none, or more than a status
+// says of a stage (api.NodeStatus), or a time that has not come yet (by more than ahead, for a JVM may write while
 // the shell reads). nil: it can be used.
 func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	if early := p.At.Sub(now); early > ahead {
@@ -98,8 +95,7 @@ func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	}
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		counts := min(s.Finished, s.Failed, s.Running)
-		if counts < 0 || !amounts(s.Weight, s.Records, float64(s.CPU)) ||
+		if !known(s.Key) || !counts(s.Finished, s.Failed, s.Running) || !amounts(s.Weight, s.Records, float64(s.CPU)) ||
 			!amounts(s.RunningRecords, float64(s.RunningCPU), s.Heaviest) ||
 			!amounts(float64(s.LargeCPU), float64(s.LargeReading), 0) {
 			return fmt.Errorf(
@@ -112,7 +108,7 @@ func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	}
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
-		if !amounts(t.Weight, float64(t.CPU), t.Records) {
+		if !known(t.Stage) || !amounts(t.Weight, float64(t.CPU), t.Records) {
 			return fmt.Errorf("its page says of task %d of stage %d.%d: weight %v, CPU %v s, records %v", t.Partition,
 				t.Stage.Stage, t.Stage.Attempt,
 				t.Weight, float64(t.CPU), t.Records)
@@ -121,9 +117,11 @@ func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	return nil
 }
 
-// amounts reports whether all three are finite numbers >= 0; of infinities and
-// NaN, and of nothing else, the difference with itself is not 0.
-func amounts(a, b, c float64) bool {
-	sum := a + b + c
-	return a >= 0 && b >= 0 && c >= 0 && sum-sum == 0
-}
+// amounts reports whether all three are amounts.
+func amounts(a, b, c float64) bool { return min(a, b, c) >= 0 && max(a, b, c) <= api.MostAmount }
+
+// counts reports whether all three are counts.
+func counts(a, b, c int) bool { return min(a, b, c) >= 0 && max(a, b, c) <= api.MostCount }
+
+// known reports whether a stage may have that name.
+func known(k api.StageKey) bool { return counts(k.Stage, k.Attempt, 0) }

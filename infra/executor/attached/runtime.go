@@ -193,7 +193,7 @@ func (r *Runtime) find(args []string) (oldest *process, c command, err error) {
 	for _, s := range seen {
 		if !s.has(args) {
 			if s.has(args[:min(len(args), ofExecutor)]) {
-				another = s.pairs["--driver-url"]
+				another = api.Clip(s.pairs["--driver-url"], api.MostName) // Any process may show what it likes.
 			}
 			continue
 		}

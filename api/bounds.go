@@ -54,10 +54,14 @@ const (
 	// MostVariants is how many variants a profile has, itself counted.
 	MostVariants = 4
 	// MostExecutors and MostStageReports are how many executors and stages on executors a
-	// node reports, MostSamples how many ticks of each stage.
+	// node reports or has targets for, MostSamples how many ticks of each stage. A node sends no more than
+	// mostTexts bytes about executors, and mostTicks of all stages: what a status may have at most goes through the bus.
 	MostExecutors    = 4096
-	MostStageReports = 16 << 10
+	MostStageReports = 4096
 	MostSamples      = 8
+	mostTexts        = 512 << 10
+	mostBrief        = 64 // Of a text where they are too many.
+	mostTicks        = 2 * MostStageReports
 	// MostHosts is how many names and addresses a node's machine has.
 	MostHosts = 256
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -87,18 +88,7 @@ func cut[T any, P fitted[T]](list []T, most int) []T {
 	for i := range list {
 		have[P(&list[i]).owner()]++
 	}
-	counts := make([]int, 0, len(have))
-	for _, n := range have {
-		counts = append(counts, n)
-	}
-	slices.Sort(counts)
-	share, left := 0, most
-	for i, n := range counts {
-		if share = left / (len(counts) - i); n > share {
-			break
-		}
-		left -= n
-	}
+	share := level(have, most)
 	clear(have)
 	kept := list[:0]
 	for i := range list {
@@ -108,6 +98,40 @@ func cut[T any, P fitted[T]](list []T, most int) []T {
 		}
 	}
 	return kept
+}
+
+// level is how much each may have, so that all together have no more than most of what they ask for.
+func level(asked map[AppID]int, most int) int {
+	left := most
+	all := slices.Sorted(maps.Values(asked))
+	for i, n := range all {
+		if share := left / (len(all) - i); n > share {
+			return share
+		}
+		left -= n
+	}
+	return most
+}
+
+// above has less do to the parts of those that have too much where all have more than most together.
+func above[T any, P fitted[T]](list []T, most int, has func(P) int, less func(P)) {
+	all := 0
+	for i := range list {
+		all += has(P(&list[i]))
+	}
+	if all <= most {
+		return
+	}
+	asked := map[AppID]int{}
+	for i := range list {
+		asked[P(&list[i]).owner()] += has(P(&list[i]))
+	}
+	share := level(asked, most)
+	for i := range list {
+		if p := P(&list[i]); asked[p.owner()] > share {
+			less(p)
+		}
+	}
 }
 
 // within refuses what is not a number from least to most, or brings it there; what is no number becomes least.

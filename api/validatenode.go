@@ -37,6 +37,12 @@ func (s *NodeStatus) Fit() {
 	f := faults{pass: fits}
 	within(&f, "others_cores", &s.Others, 0, MostCores)
 	s.parts(&f)
+	text := func(x *ExecutorStatus) int { return len(x.Exit) + len(x.Unpaced) }
+	above(s.Executors, mostTexts, text, func(x *ExecutorStatus) {
+		x.Exit, x.Unpaced = Clip(x.Exit, mostBrief), Clip(x.Unpaced, mostBrief)
+	})
+	ticks := func(x *StageStatus) int { return len(x.Samples) }
+	above(s.Stages, mostTicks, ticks, func(x *StageStatus) { x.Samples = x.Samples[max(0, len(x.Samples)-1):] })
 }
 
 // head says what is wrong with what s says of the node.
@@ -215,8 +221,14 @@ func (p *Plan) Sift() ([]PartFault, error) {
 // besides stays: the node says so.
 func (p *Plan) Fit() {
 	f := faults{pass: fits}
+	targets := map[AppID]int{}
 	for i := range p.Apps {
 		p.Apps[i].look(&f)
+		targets[p.Apps[i].ID] = len(p.Apps[i].Stages)
+	}
+	most := level(targets, MostStageReports)
+	for i := range p.Apps {
+		p.Apps[i].Stages = p.Apps[i].Stages[:min(len(p.Apps[i].Stages), most)]
 	}
 }
 
@@ -260,7 +272,6 @@ func (a *PlanApp) look(f *faults) {
 	}
 	if f.pass == fits {
 		a.Executors = a.Executors[:min(len(a.Executors), MostExecutors)]
-		a.Stages = a.Stages[:min(len(a.Stages), MostStageReports)]
 	}
 	f.count("the number of executors", len(a.Executors), MostExecutors)
 	for _, id := range a.Executors[:min(len(a.Executors), MostExecutors)] {

@@ -30,6 +30,8 @@ func (f ExecutorAttached) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s has %d cores and %v", f.ID, a.ID, f.Cores, f.Memory)
 	case f.Node != "" && (n == nil || !n.Attaches()):
 		return fmt.Errorf("node %s attaches to no executors", f.Node)
+	case f.Node != "" && (known == nil || known.Gone || known.Node != f.Node) && l.allocation(a, f.Node).Full():
+		return fmt.Errorf("node %s holds %d executors of %s already", f.Node, api.MostOnHost, a.ID)
 	case known != nil && !known.MayRun() && !known.Unknown():
 		return fmt.Errorf("executor %s of %s is gone", f.ID, a.ID)
 	}

@@ -238,6 +238,9 @@ type Allocation struct {
 
 func (t *Allocation) compare(id api.AppID) int { return cmp.Compare(t.App.ID, id) }
 
+// Full reports whether t, which may be nil, has as many executors as a node holds of an application.
+func (t *Allocation) Full() bool { return t != nil && len(t.Executors) >= api.MostOnHost }
+
 // Stays reports whether t, which may be nil, has executors that are not asked to leave.
 func (t *Allocation) Stays() bool {
 	return t != nil && slices.ContainsFunc(t.Executors, func(x *Executor) bool { return !x.Leaving })

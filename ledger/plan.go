@@ -46,15 +46,23 @@ func (t *Allocation) start(n *Node) *api.Launch {
 		if t.App.Attachment.Observed != "" && !launch.Mode.Unmanaged() {
 			launch.Mode = api.ModeObserve
 		}
+		if launch.Attach != nil {
+			// Nobody starts them: what that takes has no place in a Plan.
+			launch.JavaOptions, launch.ClassPath, launch.Env, launch.Withheld = nil, nil, nil, 0
+			launch.SparkHome, launch.JavaHome = "", ""
+		}
 		t.launch = &launch
 	}
 	return t.launch
 }
 
-// launchBytes is what t's launch takes in a Plan.
+// nameBytes is what a byte of a name takes in a Plan at most.
+const nameBytes = 6
+
+// launchBytes is what t's launch and its application's name take in a Plan.
 func (t *Allocation) launchBytes(n *Node) int {
 	if t.bytes == 0 {
-		t.bytes = t.start(n).Bytes()
+		t.bytes = t.start(n).Bytes() + nameBytes*len(t.App.Name)
 	}
 	return t.bytes
 }

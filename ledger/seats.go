@@ -39,7 +39,7 @@ func (s *Seats) check(l *Ledger, a *App) error {
 		return err
 	}
 	for _, node := range s.Nodes {
-		if l.View().LaunchBytes(l.nodes[node])+a.Tenant.Launch.Bytes() > api.MostPlanLaunches {
+		if l.View().LaunchBytes(l.nodes[node])+a.Tenant.Launch.Bytes()+nameBytes*len(a.Name) > api.MostPlanLaunches {
 			return fmt.Errorf("the plan of node %s does not hold the launch of %s", node, a.ID)
 		}
 	}

@@ -114,7 +114,21 @@ func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) 
 	if x := a.Executor(id); x != nil {
 		had = x.Node
 	}
-	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.nodeOf(is, had), Attached: is})
+	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.holder(a, is, had), Attached: is})
+}
+
+// holder is the node that is to hold an executor of a which had as its node: "" where none attaches to its machine, or
+// that one holds as many of a as it may, or has no room for a in its Plan.
+func (t *attached) holder(a *ledger.App, is ledger.Attached, had string) string {
+	node := t.nodeOf(is, had)
+	if node == had || node == "" {
+		return node
+	}
+	switch here := t.view.Allocation(a, node); {
+	case here.Full(), here == nil && t.view.LaunchBytes(t.view.Node(node)) > api.MostPlanLaunches-api.MostPath:
+		return ""
+	}
+	return node
 }
 
 // gone takes in that a's driver has lost an executor.
@@ -157,7 +171,7 @@ func (t *attached) heard(node string) {
 // another one has its host.
 func (t *attached) seek(a *ledger.App) {
 	for _, x := range a.Alive() {
-		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.nodeOf(*x.Attached, "") != x.Node {
+		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.holder(a, *x.Attached, "") != x.Node {
 			t.attach(a, x.ID, *x.Attached)
 		}
 	}
@@ -236,6 +250,11 @@ func observed(a *ledger.App, v ledger.View) string {
 	why := first.Attached.Unpaced
 	if first.Node == "" {
 		why = fmt.Sprintf("no node controller attaches on host %s", cmp.Or(first.Attached.Host, "of no name"))
+		for _, node := range a.Seats() {
+			if v.Allocation(a, node).Full() {
+				why = fmt.Sprintf("node %s holds %d of its executors, as many as it may", node, api.MostOnHost)
+			}
+		}
 	}
 	return fmt.Sprintf("nothing is held back, for %.1f of its %.1f cores cannot be: executor %s: %s", float64(free),
 		float64(all), first.ID, why)

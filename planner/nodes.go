@@ -34,14 +34,16 @@ func (f *nodes) hello(ev Hello) {
 	f.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Plan: f.view.Plan(n)} })
 }
 
-// mostTold is of how many applications it is told that a node controller says what cannot be.
+// mostTold is how often it is told that a node controller says what cannot be.
 const mostTold = 64
 
 // doubt is what was told of faults in what a node controller says.
 type doubt struct {
 	incarnation string
 	apps        map[api.AppID]bool
-	refused     bool // The latest status as a whole.
+	// refused is why the latest status was refused that was, times how often it was another reason.
+	refused string
+	times   int
 }
 
 // told is what was told of s's sender.
@@ -130,14 +132,11 @@ func (f *nodes) join(s *api.NodeStatus) *ledger.Node {
 // status takes a later status of a node.
 func (f *nodes) status(s *api.NodeStatus) {
 	if err := f.credible(s); err != nil {
-		if t := f.told(s); !t.refused {
-			t.refused = true
+		if t := f.told(s); t.refused != err.Error() && t.times < mostTold {
+			t.refused, t.times = err.Error(), t.times+1
 			f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
 		}
 		return
-	}
-	if t := f.doubts[s.Node]; t != nil {
-		t.refused = false
 	}
 	n := f.view.Node(s.Node)
 	switch {

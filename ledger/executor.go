@@ -105,8 +105,8 @@ func (a *App) Elsewhere() bool {
 // Number is an executor's, from 1: ids are decimal; 0 for what is none.
 func Number(id api.ExecutorID) int {
 	n, err := strconv.Atoi(string(id))
-	if err != nil || n < 1 {
-		return 0
+	if err != nil || n < 1 || id[0] < '1' {
+		return 0 // Of a number there is one id: "01" and "+1" are none.
 	}
 	return n
 }

@@ -39,8 +39,7 @@ const mostTold = 64
 
 // doubt is what was told of faults in what a node controller says.
 type doubt struct {
-	incarnation string
-	apps        map[api.AppID]bool
+	apps map[api.AppID]bool
 	// refused is why the latest status was refused that was, times how often it was another reason.
 	refused string
 	times   int
@@ -49,8 +48,8 @@ type doubt struct {
 // told is what was told of s's sender.
 func (f *nodes) told(s *api.NodeStatus) *doubt {
 	t := f.doubts[s.Node]
-	if t == nil || t.incarnation != s.Incarnation {
-		t = &doubt{incarnation: s.Incarnation, apps: map[api.AppID]bool{}}
+	if t == nil {
+		t = &doubt{apps: map[api.AppID]bool{}}
 		if f.doubts == nil {
 			f.doubts = map[string]*doubt{}
 		}
@@ -67,7 +66,7 @@ func (f *nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
 			continue
 		}
 		t.apps[fault.App] = true
-		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: fmt.Errorf("what it says of %q is left out: %s",
+		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: fmt.Errorf("a part of it is left out, application %q: %s",
 			string(fault.App), fault.Fault)})
 		if a := f.view.App(fault.App); a != nil && f.view.Allocation(a, s.Node) != nil {
 			f.say(a.ID, fmt.Sprintf("what node %s says of it is left out: %s", s.Node, fault.Fault))
@@ -232,9 +231,9 @@ func (f *nodes) tick() {
 		case n.Here():
 			f.due = true
 			f.record(ledger.NodeLost{Node: n.Node, Silent: silent})
+			delete(f.doubts, n.Node)
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
-			delete(f.doubts, n.Node)
 			continue
 		}
 		f.silence = min(f.silence, n.Heard+bound)

@@ -270,7 +270,7 @@ func (g *Group) Close() error {
 func (g *Group) closeFiles() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return errors.Join(g.files.close(), g.within.close())
+	return errors.Join(g.files.close(), g.within.close(), g.memory.shortage.close())
 }
 
 func (h *Hierarchy) forget(g *Group) {

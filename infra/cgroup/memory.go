@@ -157,7 +157,8 @@ func (g *Group) Memory() (MemoryUse, error) {
 }
 
 // MemoryKills returns how many processes of the group the kernel has killed since the group
-// was made because it needed more than its limit; 0 where no memory controller counts it.
+// was made because it needed more than its limit; 0 where no memory controller counts it. Of a
+// container that has ended it knows after LookInside only.
 func (g *Group) MemoryKills() (int64, error) {
 	file := "memory.oom_control"
 	if g.h.version == V2 {
@@ -174,7 +175,7 @@ func (g *Group) MemoryKills() (int64, error) {
 		}
 		kills += int64(stat(data, "oom_kill "))
 	}
-	return kills, nil
+	return max(kills, g.memory.shortage.kills()), nil
 }
 
 // stat returns the number behind key in a file of lines, 0 without one.

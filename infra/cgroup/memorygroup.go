@@ -27,6 +27,7 @@ type memory struct {
 	limit, aim atomic.Int64
 	known      atomic.Bool
 	mu         sync.Mutex // Held while a limit is written.
+	shortage   shortage
 }
 
 // memoryTree is where Pacer's parent group is in the tree of the memory controller.

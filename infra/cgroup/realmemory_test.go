@@ -281,3 +281,41 @@ func TestRealMemoryGroupsAreBelowTheOwnOne(t *testing.T) {
 		t.Errorf("%s is left", made)
 	}
 }
+
+// An engine makes the group of a container below the top of the tree, and removes it with its count. What was
+// watched tells of a kill after that, and of none where there was none.
+func TestRealMemoryOfAContainerThatIsGone(t *testing.T) {
+	h := cgrouptest.Real(t)
+	top := filepath.Join(cgroup.DefaultRoot, "memory")
+	if h.Version() != cgroup.V1 || !exists(top) {
+		t.Skip("needs cgroup v1 with memory: in v2 the group counts what is inside")
+	}
+	t.Cleanup(func() { cgrouptest.Clear(t, h) })
+	for script, want := range map[string]int64{"exec sleep 0": 0, "x=x i=0; while [ $i -lt 28 ]; do x=$x$x i=$((i+1)); done": 1} {
+		g := group(t, h, fmt.Sprintf("app-%d-1", want))
+		parent := filepath.Join(top, g.Path())
+		inside := filepath.Join(parent, "c0ffee")
+		t.Cleanup(func() {
+			for dir := parent; dir != top && unix.Rmdir(dir) == nil; {
+				dir = filepath.Dir(dir)
+			}
+		})
+		if err := errors.Join(os.MkdirAll(inside, 0o755), os.WriteFile(filepath.Join(inside, "memory.limit_in_bytes"), []byte("67108864"), 0),
+			g.LookInside()); err != nil {
+			t.Fatal(err)
+		}
+		if err := shell(t, "echo $$ > "+inside+"/cgroup.procs || exit 1; echo there; "+script).Wait(); (err != nil) != (want > 0) {
+			t.Errorf("it ended with %v", err)
+		}
+		if kills, err := g.MemoryKills(); kills != want || err != nil {
+			t.Errorf("%d were killed, %v, want %d", kills, err, want)
+		}
+		if err := unix.Rmdir(inside); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the end of the group", func() bool {
+			kills, err := g.MemoryKills()
+			return kills == want && err == nil
+		})
+	}
+}

@@ -21,7 +21,7 @@ type within struct {
 // LookInside takes in the groups that a container engine has made inside g since
 // g was opened, as far as they can be written. From then on Quota and Last count
 // their quotas, SetQuota lifts one that is in force, and WatchQuotas hears of its
-// writers.
+// writers; in v1 MemoryKills knows of a container also when its group is gone.
 func (g *Group) LookInside() error {
 	if err := g.openInside(); err != nil {
 		return err
@@ -31,6 +31,10 @@ func (g *Group) LookInside() error {
 	g.h.mu.Unlock()
 	if watch != nil {
 		_ = watch.add(g) // See Group.Watched.
+	}
+	// In v2 the group itself counts what is inside.
+	if dirs := g.limited(); g.h.version == V1 && g.h.kernel && len(dirs) > 0 && dirs[0] != g.memory.dir {
+		g.memory.shortage.watch(dirs[0])
 	}
 	_, err := g.Quota() // After the mark, so that no write is missed.
 	return err

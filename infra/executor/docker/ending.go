@@ -42,7 +42,8 @@ func (e *Engine) ended(ctx context.Context, id string) (ended, error) {
 }
 
 // inquiry is how long a signal from nobody knows whom is looked into: a daemon
-// that stops ends its containers first and itself a moment later.
+// that stops ends its containers first and itself a moment later, and the kernel
+// may tell of the end of a container's group that long after it.
 const inquiry = time.Second
 
 // judge finds out how a container ended, whose process has.
@@ -50,15 +51,24 @@ func (r *Runtime) judge(name string, c *held) executor.Status {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	how, err := r.engine.ended(ctx, name)
-	if c.group != nil {
+	look := func() {
+		if c.group == nil {
+			return
+		}
 		// Docker knows the limit that it was started with, which may have moved.
 		how.limit = cmp.Or(c.group.MemoryLimit(), how.limit)
+		// A daemon that hears of the end first does not hear of the kernel's kill any more.
+		if kills, err := c.group.MemoryKills(); err == nil && kills > 0 {
+			how.oom = true
+		}
 	}
+	look()
 	stopped := c.stopping.Load()
 	if err == nil && how.code > 128 && !how.oom && !stopped {
 		pause := time.NewTimer(inquiry)
 		defer pause.Stop()
 		<-pause.C
+		look()
 	}
 	return verdict(how, err, stopped, c.daemon, r.engine.incarnation(ctx))
 }

@@ -69,7 +69,7 @@ test: setup ## run what check leaves out: Scala's tests, cgroups, Docker, the st
 	@export SET_UP=$$(date +%s) && $(SPARK) scripts/docker.sh run scripts/test.sh
 
 test-all: export OTHERS := $(BETWEEN) $(EARLIEST)
-test-all: setup ## run what test leaves out: random draws, other stories and Sparks, containers, cgroup v2 in qemu, set-up in a bare system (55 minutes)
+test-all: setup ## run what test leaves out: random draws, other stories and Sparks, containers, cgroup v2 in qemu, set-up in a bare system (an hour)
 	@export SET_UP=$$(date +%s) && scripts/docker.sh run scripts/test-all.sh $(NEWEST) $(OTHERS)
 
 web-test: ## test the page in a browser, on real daemons with fake executors (installs chromium; 3 minutes)

@@ -17,7 +17,7 @@ import (
 // other: either starts a dozen JVMs, and what a deadline is held to is an application that
 // has the machine to itself.
 func TestTrouble(t *testing.T) {
-	realenv.RequireSpark(t)
+	realenv.RequireAll(t)
 	realenv.RecordAlone(t, "testdata/branches.py", scale)
 	t.Run("nodes", nodesComeAndGo)
 	t.Run("restarts", func(t *testing.T) {

@@ -71,7 +71,7 @@ func (r *apps) sender(b api.Events) (*ledger.App, error) {
 		return nil, err
 	}
 	if a := r.view.App(b.AppID); a != nil && a.Tenant.Submission == b.Submission && (!a.Over() || a.Outcome.DriverEnd) {
-		if a.Running() && another(r.view, b.Planner) {
+		if !a.Over() && another(r.view, b.Planner) {
 			r.record(ledger.Heard{App: a.ID})
 			return nil, api.Errorf(api.KindNotFound, "application %s was another planner's: register again", b.AppID)
 		}

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sparkpacer/pacer/sim/des"
 )
 
 var (
@@ -91,6 +93,14 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 func TestSeedsWithRulesThatOnceFailed(t *testing.T) {
 	hold(t, Trial, []found{
 		{"one that waited was failed by silence while its node followed another planner, which had started it", []uint64{322278}},
+	})
+}
+
+// Seeds by which chaos has found what was wrong under an admission, which goes by the seed.
+func TestSeedsWithAdmissionsThatOnceFailed(t *testing.T) {
+	hold(t, func(seed uint64) error { return scarceTrial(seed, des.Random(seed, "rule")) }, []found{
+		{"one that waited at two planners took the directive of the one it did not speak to, and never heard of its start",
+			[]uint64{703671, 702138, 703929}},
 	})
 }
 

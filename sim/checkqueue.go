@@ -134,6 +134,8 @@ func (c *check) queue() {
 				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
 			case began <= since || began > now || l.before(t.App, head):
 				older = true // It began in the future where the planner's clock was set back since.
+			case l.policy.Order == assign.HRRN && !l.before(head, t.App):
+				older = true // Under hrrn who comes first changes with the moment: it came first when it began.
 			case began <= c.front.passed:
 				filled = true
 			}

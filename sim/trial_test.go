@@ -101,6 +101,7 @@ func TestSeedsWithAdmissionsThatOnceFailed(t *testing.T) {
 	hold(t, func(seed uint64) error { return scarceTrial(seed, des.Random(seed, "rule")) }, []found{
 		{"one that waited at two planners took the directive of the one it did not speak to, and never heard of its start",
 			[]uint64{703671, 702138, 703929}},
+		{"the check took what started under hrrn for behind who came first a moment later", []uint64{703912}},
 	})
 }
 

@@ -146,6 +146,34 @@ func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	}
 }
 
+// A batch that is meant for another planner is not taken: the answer would have this planner's directive, which is newer
+// by its epochs, and what the other one says of the application's start would count as old.
+func TestWhoSpeaksToAnotherPlannerIsToRegister(t *testing.T) {
+	w := named(t, "a")
+	first, second := large("first"), large("second")
+	for r, want := range map[api.AppID]struct {
+		submission string
+		state      api.AppState
+	}{
+		w.mustRegister(first).AppID: {first.Submission, api.AppRunning},
+		w.register(second).AppID:    {second.Submission, api.AppQueued},
+	} {
+		for planner, taken := range map[string]bool{"": true, "one": true, "another": false} {
+			reply := w.beat(r, want.submission, planner)
+			if w.app(r).State != want.state || (reply.Error == nil) != taken {
+				t.Errorf("of one that is %s, to %q: %+v", w.app(r).State, planner, reply)
+			}
+		}
+	}
+}
+
+// beat is a heartbeat of an application whose driver means that planner.
+func (w *world) beat(id api.AppID, submission, to string) api.EventsReply {
+	w.Helper()
+	batch := api.Events{V: api.Version, AppID: id, Submission: submission, Planner: to}
+	return w.step(planner.DriverEvents{To: 1, Batch: batch}).(api.EventsReply)
+}
+
 // What a node does not know to be over it is told again.
 func TestANodeIsToldWhoIsOver(t *testing.T) {
 	w := named(t, "a")

@@ -209,10 +209,13 @@ func (d *disk) list(limits diskLimits) ([]executor.AppLogs, error) {
 	return d.layout.Logs()
 }
 
+// tell has statuses tell of faults, whose reasons may name files as an application has named them.
 func (d *disk) tell(faults []api.AppFault) {
+	s := api.NodeStatus{Faults: slices.Clone(faults)}
+	s.Fit()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.now = faults
+	d.now = s.Faults
 }
 
 // insist kills what should have gone long ago.

@@ -4,15 +4,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
 // A status and a Plan speak for many applications. Each of these has a part in them, and a fault of one part is no
-// reason to refuse the others'. Sender and receiver walk through a value with the same bounds (walk): Validate lists
-// what is beyond them, a sender brings its parts within (Fit), a receiver leaves faulty parts out (Sift).
+// reason to refuse the others'. Sender and receiver look at parts by the same bounds (look): Validate lists what is
+// beyond them, a sender brings its parts within (Fit), a receiver leaves faulty parts out (Sift).
 
-// PartFault says what is wrong with the part that an application has in a message. App is "" for a list that is too long.
+// PartFault says what is wrong with the part that an application has in a message. App is "" for a list that is
+// too long.
 type PartFault struct {
 	App   AppID
 	Fault string
@@ -37,22 +37,17 @@ type fitted[T any] interface {
 	look(*faults)
 }
 
-// pooled keeps a check of a status that has no fault free of garbage.
-var pooled = sync.Pool{New: func() any { return new(faults) }}
-
-// walk looks through the parts of a list by their bounds, and returns those that stay.
-func walk[T any, P fitted[T]](f *faults, name string, list []T, most int) []T {
-	if f.pass == checks {
-		if len(list) > most {
-			f.count("the number of "+name, len(list), most)
-		}
-		for i := range list[:min(len(list), most)] {
-			f.in(name, i)
-			P(&list[i]).look(f)
-		}
-		f.out()
-		return list
+// begin begins to check a list of parts, and returns how many of it are looked at.
+func (f *faults) begin(name string, n, most int) int {
+	if f.out(); n > most {
+		f.count("the number of "+name, n, most)
 	}
+	f.of = name
+	return min(n, most)
+}
+
+// walk sifts or fits the parts of a list, and returns those that stay.
+func walk[T any, P fitted[T]](f *faults, name string, list []T, most int) []T {
 	if len(list) > most {
 		f.tell("", name+": there are more than are taken, and the longest shares are cut")
 		list = cut[T, P](list, most)

@@ -10,19 +10,40 @@ import (
 // Validate reports every fault of s at once. It allocates nothing for one without:
 // a planner checks thousands in a second.
 func (s *NodeStatus) Validate() error {
-	f := pooled.Get().(*faults)
-	err := s.head(f)
-	if s.V == Version {
-		s.parts(f)
-		err = f.err("node status")
+	var f faults
+	if err := s.head(&f); s.V != Version {
+		return err
 	}
-	*f = faults{}
-	pooled.Put(f)
-	return err
+	for i := range f.begin("executors", len(s.Executors), MostExecutors) {
+		f.place = i
+		s.Executors[i].look(&f)
+	}
+	for i := range f.begin("stages", len(s.Stages), MostStageReports) {
+		f.place = i
+		s.Stages[i].look(&f)
+	}
+	for i := range f.begin("faults", len(s.Faults), MostFaults) {
+		f.place = i
+		s.Faults[i].look(&f)
+	}
+	for i := range f.begin("losses", len(s.Losses), MostStageReports) {
+		f.place = i
+		s.Losses[i].look(&f)
+	}
+	for i := range f.begin("shortages", len(s.Shortages), MostStageReports) {
+		f.place = i
+		s.Shortages[i].look(&f)
+	}
+	for i := range f.begin("orphans", len(s.Orphans), MostExecutors) {
+		f.place = i
+		s.Orphans[i].look(&f)
+	}
+	f.out()
+	return f.err("node status")
 }
 
-// Sift takes the parts out of s that have faults, in its own lists, and tells of them. With an error s as a whole is not
-// to be taken.
+// Sift takes the parts out of s that have faults, in its own lists, and tells of them. With an error s as a whole is
+// not to be taken.
 func (s *NodeStatus) Sift() ([]PartFault, error) {
 	if err := s.head(&faults{}); err != nil {
 		return nil, err
@@ -76,7 +97,7 @@ func (s *NodeStatus) head(f *faults) error {
 	return f.err("node status")
 }
 
-// parts looks through what s says of applications.
+// parts sifts or fits what s says of applications.
 func (s *NodeStatus) parts(f *faults) {
 	s.Executors = walk(f, "executors", s.Executors, MostExecutors)
 	s.Stages = walk(f, "stages", s.Stages, MostStageReports)
@@ -198,16 +219,24 @@ func (s *StageStatus) look(f *faults) {
 // it, the node says.
 func (p *Plan) Validate() error {
 	var f faults
-	err := p.head(&f)
-	if p.V == Version {
-		p.parts(&f)
-		err = f.err("plan of node " + p.Node)
+	if err := p.head(&f); p.V != Version {
+		return err
 	}
-	return err
+	for _, ids := range [...][]AppID{p.Over, p.Exiting} {
+		for i := range ids {
+			ids[i].look(&f)
+		}
+	}
+	for i := range p.Apps {
+		f.in("apps", i)
+		p.Apps[i].look(&f)
+	}
+	f.out()
+	return f.err("plan of node " + p.Node)
 }
 
-// Sift takes the parts out of p that have faults, in its own lists, and tells of them: applications, and ids of those that
-// are over, which stay where p names them as both. With an error p as a whole is not to be taken.
+// Sift takes the parts out of p that have faults, in its own lists, and tells of them: applications, and ids that are
+// none of those that are over. With an error p as a whole is not to be taken.
 func (p *Plan) Sift() ([]PartFault, error) {
 	if err := p.head(&faults{}); err != nil {
 		return nil, err
@@ -247,7 +276,7 @@ func (p *Plan) head(f *faults) error {
 	return f.err("plan of node " + p.Node)
 }
 
-// parts looks through what p says of applications. There is no bound on how many of them are over: each has to be told.
+// parts sifts what p says of applications. There is no bound on how many of them are over: each has to be told.
 func (p *Plan) parts(f *faults) {
 	p.Over = walk[AppID, *AppID](f, "over", p.Over, len(p.Over))
 	p.Exiting = walk[AppID, *AppID](f, "exiting", p.Exiting, len(p.Exiting))

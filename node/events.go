@@ -87,7 +87,8 @@ const (
 )
 
 var eventNames = [...]string{
-	"plan applied", "plan ignored", "plan refused", "application refused", "plan of another planner", "application not known",
+	"plan applied", "plan ignored", "plan refused", "application refused", "plan of another planner",
+	"application not known",
 	"unknown application stopped", "target refused", "secrets awaited", "executor running", "executor recovered",
 	"executor found",
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
@@ -109,7 +110,8 @@ func (k EventKind) String() string {
 // asking for detail.
 func (k EventKind) Trouble() bool {
 	switch k {
-	case EventPlanRefused, EventPartRefused, EventPlanForeign, EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited,
+	case EventPlanRefused, EventPartRefused, EventPlanForeign,
+		EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited,
 		EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused,
 		EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
 		return true

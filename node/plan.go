@@ -108,8 +108,8 @@ func (e *Engine) accept(p *api.Plan) ([]api.PartFault, error) {
 	return faults, err
 }
 
-// leaveOut tells, once for as long as it lasts, which applications p does not have for the faults of their parts. Unless
-// they are over they go on as the Plan in force has them, if it has them.
+// leaveOut tells, once for as long as it lasts, which applications p does not have for the faults of their parts.
+// Unless they are over they go on as the Plan in force has them, if it has them.
 func (e *Engine) leaveOut(now units.Instant, p *api.Plan, faults []api.PartFault) {
 	r, before := &e.roster, e.faulty
 	e.faulty = nil

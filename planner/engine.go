@@ -57,7 +57,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
 	e := &Engine{core: newCore(cfg, l)}
-	e.nodes = nodes{core: &e.core, levers: &e.levers}
+	e.nodes = nodes{core: &e.core, levers: &e.levers, doubts: doubts{}}
 	e.levers = levers{core: &e.core, nodes: &e.nodes}
 	e.sleeper = sleeper{core: &e.core, levers: &e.levers, woke: make(map[string]units.Instant)}
 	e.starter = starter{core: &e.core, levers: &e.levers, sleeper: &e.sleeper}

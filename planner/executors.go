@@ -18,8 +18,7 @@ type nodes struct {
 	levers *levers
 	// silence is what the uptime will be at least when the next node is lost or forgotten.
 	silence time.Duration
-	// doubts are what was told of faults in what nodes say, by node.
-	doubts map[string]*doubt
+	doubts  doubts
 }
 
 // gone notes that x runs no more. A running application gets another one when

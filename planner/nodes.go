@@ -34,40 +34,14 @@ func (f *nodes) hello(ev Hello) {
 	f.reply(ev.To, func() any { return api.HelloReply{V: api.Version, Plan: f.view.Plan(n)} })
 }
 
-// mostTold is how often it is told that a node controller says what cannot be.
-const mostTold = 64
-
-// doubt is what was told of faults in what a node controller says.
-type doubt struct {
-	apps map[api.AppID]bool
-	// refused is why the latest status was refused that was, times how often it was another reason.
-	refused string
-	times   int
-}
-
-// told is what was told of s's sender.
-func (f *nodes) told(s *api.NodeStatus) *doubt {
-	t := f.doubts[s.Node]
-	if t == nil {
-		t = &doubt{apps: map[api.AppID]bool{}}
-		if f.doubts == nil {
-			f.doubts = map[string]*doubt{}
-		}
-		f.doubts[s.Node] = t
-	}
-	return t
-}
-
 // leaveOut tells once of each application of which s says what cannot be; s does not say it any more.
 func (f *nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
 	for _, fault := range faults {
-		t := f.told(s)
-		if t.apps[fault.App] || len(t.apps) >= mostTold {
+		if !f.doubts.part(s.Node, fault.App) {
 			continue
 		}
-		t.apps[fault.App] = true
-		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: fmt.Errorf("a part of it is left out, application %q: %s",
-			string(fault.App), fault.Fault)})
+		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: fmt.Errorf(
+			"a part of it is left out, application %q: %s", string(fault.App), fault.Fault)})
 		if a := f.view.App(fault.App); a != nil && f.view.Allocation(a, s.Node) != nil {
 			f.say(a.ID, fmt.Sprintf("what node %s says of it is left out: %s", s.Node, fault.Fault))
 		}
@@ -131,8 +105,7 @@ func (f *nodes) join(s *api.NodeStatus) *ledger.Node {
 // status takes a later status of a node.
 func (f *nodes) status(s *api.NodeStatus) {
 	if err := f.credible(s); err != nil {
-		if t := f.told(s); t.refused != err.Error() && t.times < mostTold {
-			t.refused, t.times = err.Error(), t.times+1
+		if f.doubts.whole(s.Node, err.Error()) {
 			f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
 		}
 		return
@@ -231,9 +204,10 @@ func (f *nodes) tick() {
 		case n.Here():
 			f.due = true
 			f.record(ledger.NodeLost{Node: n.Node, Silent: silent})
-			delete(f.doubts, n.Node)
+			f.doubts.lost(n.Node)
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
+			delete(f.doubts, n.Node)
 			continue
 		}
 		f.silence = min(f.silence, n.Heard+bound)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim/plant"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // planners calls f for each planner that serves on the bus.
@@ -142,8 +141,8 @@ func (a *agent) mutatedPlans() {
 		func(p *api.Plan) { p.Planner, p.Succeeds = "nobody", "nobody-before" },
 		func(p *api.Plan) { p.Node = "elsewhere" },
 		func(p *api.Plan) { p.Epoch = math.MaxUint64 },
-		func(p *api.Plan) { p.Apps = []api.PlanApp{{ID: "app-1", Name: "a", Least: -1}} },
-		func(p *api.Plan) { p.Apps = []api.PlanApp{{ID: "", Remaining: units.Seconds(-1e300)}} },
+		func(p *api.Plan) { p.Term = math.MaxUint64 },
+		func(p *api.Plan) { p.Division = &api.Division{Gamma: math.Inf(1)} },
 	} {
 		p := empty
 		change(&p)

@@ -57,7 +57,8 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	at, javaAt, err := homes(launch, node)
 	spark, java := at.dir, javaAt.dir
 	if err := errors.Join(err, readable("pacer jar", node.Jar)); err != nil {
-		return CommandLine{}, api.Errorf(api.KindInvalid, "%s", api.Clip(strings.ReplaceAll(err.Error(), "\n", "; "), mostWhy))
+		return CommandLine{}, api.Errorf(api.KindInvalid, "%s",
+			api.Clip(strings.ReplaceAll(err.Error(), "\n", "; "), mostWhy))
 	}
 	slots := launch.Cores
 	if slots <= 0 {

@@ -1,0 +1,51 @@
+package planner
+
+import "github.com/sparkpacer/pacer/api"
+
+// mostTold is how often it is told that a node controller says what cannot be, until it was lost.
+const mostTold = 64
+
+// doubts are what was told of faults in what node controllers say, by node: each is told once, for they come again with
+// each status.
+type doubts map[string]*doubt
+
+type doubt struct {
+	apps map[api.AppID]bool
+	// refused is why the latest status was refused that was, times how often it was another reason.
+	refused string
+	times   int
+}
+
+func (d doubts) of(node string) *doubt {
+	if d[node] == nil {
+		d[node] = &doubt{apps: map[api.AppID]bool{}}
+	}
+	return d[node]
+}
+
+// part reports whether it is to be told that a node's part of an application is left out.
+func (d doubts) part(node string, app api.AppID) bool {
+	of := d.of(node)
+	if of.apps[app] || len(of.apps) >= mostTold {
+		return false
+	}
+	of.apps[app] = true
+	return true
+}
+
+// lost forgets what was told of parts.
+func (d doubts) lost(node string) {
+	if of := d[node]; of != nil {
+		clear(of.apps)
+	}
+}
+
+// whole reports whether it is to be told why a node's status is refused.
+func (d doubts) whole(node, why string) bool {
+	of := d.of(node)
+	if of.refused == why || of.times >= mostTold {
+		return false
+	}
+	of.refused, of.times = why, of.times+1
+	return true
+}

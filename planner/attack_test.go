@@ -70,6 +70,11 @@ func (w *world) sharesNoFate(id api.AppID) {
 			w.Errorf("node %s does not take its Plan: %.250v", node, err)
 		}
 	}
+	for app, d := range w.directives {
+		if body, err := json.Marshal(d); err != nil || len(body) > busPayload {
+			w.Errorf("the Directive of %s: %d bytes, %v", app, len(body), err)
+		}
+	}
 	if target := w.target(id, 0, "1"); target == nil || !(target.Work > 0) {
 		w.Errorf("ann's stage has no target: %+v", target)
 	}

@@ -48,9 +48,9 @@ func (f *nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
 	}
 }
 
-// credible takes faulty parts out of s, and says what is wrong with it as a whole, whoever sends it. The epochs of this planner's Plans
-// begin above those that its nodes follow, in case it has lost its state; one that no
-// planner can have reached would leave no numbers for them.
+// credible takes faulty parts out of s, and says what is wrong with it as a whole, whoever sends it. The
+// epochs of this planner's Plans begin above those that its nodes follow, in case it has lost its state; one
+// that no planner can have reached would leave no numbers for them.
 func (f *nodes) credible(s *api.NodeStatus) error {
 	faults, err := s.Sift()
 	if err != nil {

@@ -113,8 +113,11 @@ func TestAttackByThePage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := beside(t)
-			w.spoilt(6, func(s *ExecutorSample) { spoil(&s.Page) })
+			events := w.spoilt(6, func(s *ExecutorSample) { spoil(&s.Page) })
 			goesOn(t, w)
+			if taken := name == "memory at the bound" || name == "seventeen stages"; heard(events, EventSampleRefused) == 0 != taken {
+				t.Errorf("taken: want %v, events %v", taken, events)
+			}
 			var saved State
 			if err := json.Unmarshal(w.saved, &saved); err != nil {
 				t.Error(err)

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"flag"
 	"maps"
 	"math"
 	"slices"
@@ -15,18 +14,6 @@ import (
 	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// sameDraws has rapid draw the same in each run, unless a seed is given.
-func sameDraws(t *testing.T) {
-	t.Helper()
-	seed := flag.Lookup("rapid.seed")
-	if was := seed.Value.String(); was == "0" {
-		if err := seed.Value.Set("55"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = seed.Value.Set(was) })
-	}
-}
 
 // extreme draws a number at a bound, beyond it, or none.
 func extreme(t *rapid.T, what string) float64 {
@@ -104,7 +91,6 @@ func wildSample(t *rapid.T, s *ExecutorSample) {
 // Whatever user code shows of an application, whatever its processes are, and whatever a planner says of it: what the node
 // tells is taken as a whole, what it remembers can be stored, and all others go on as their Plan says.
 func TestAttackByAnyApplicationOnANode(outer *testing.T) {
-	sameDraws(outer)
 	rapid.Check(outer, func(t *rapid.T) {
 		w := beside(t)
 		if rapid.Bool().Draw(t, "the node attaches") {

@@ -1,7 +1,6 @@
 package planner_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -16,18 +15,6 @@ import (
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// sameDraws has rapid draw the same in each run, unless a seed is given.
-func sameDraws(t *testing.T) {
-	t.Helper()
-	seed := flag.Lookup("rapid.seed")
-	if was := seed.Value.String(); was == "0" {
-		if err := seed.Value.Set("55"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = seed.Value.Set(was) })
-	}
-}
 
 // amount draws a number at a bound, beyond it, or one that is usual.
 func amount[T ~float64](t *rapid.T, what string) T {
@@ -178,7 +165,6 @@ func wildRequest(t *rapid.T, id api.AppID) (api.Verb, api.ControlRequest) {
 // Whatever mallory registers, puts, says and asks, and whatever a node says of what she runs: what is taken makes Plans that
 // nodes take as wholes, and ann's application is in them with its target.
 func TestAttackByAnyApplicationOnAPlanner(outer *testing.T) {
-	sameDraws(outer)
 	rapid.Check(outer, func(t *rapid.T) {
 		w := newWorld(t, "a", "b")
 		w.standby = nil // It would take most of the time.

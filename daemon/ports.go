@@ -52,6 +52,7 @@ type held struct {
 	reads     int // Begins anywhere, so that not all are due in one tick.
 	throttled time.Duration
 	handle    executor.Handle
+	ended     string // How it has ended, once it has.
 }
 
 // looksPerTick is about how many executors a tick has a closer look at, where it
@@ -229,12 +230,30 @@ func (x *executors) List(into []node.Process) []node.Process {
 	for _, h := range x.order {
 		p := node.Process{Key: h.key, PID: h.handle.PID, ExitCode: api.Unknown}
 		if s, err := x.runtime.Inspect(h.handle); err == nil && s.State == api.ExecutorExited {
-			p.Exited, p.Exit, p.ExitCode = true, s.Exit, s.ExitCode
+			p.Exited, p.Exit, p.ExitCode = true, h.exit(s, x.layout), s.ExitCode
 		}
 		into = append(into, p)
 	}
 	return into
 }
+
+// exit says how an executor has ended, and by which exception where it ended by itself: an exit
+// status alone sends its user to logs on another machine.
+func (h *held) exit(s executor.Status, layout executor.Layout) string {
+	if h.ended == "" {
+		h.ended = s.Exit
+		paths, err := layout.Paths(h.key.App, h.key.ID)
+		if err == nil && s.ExitCode > 0 && s.ExitCode < signalled {
+			if why := executor.Thrown(paths.Stderr); why != "" {
+				h.ended += ": " + why
+			}
+		}
+	}
+	return h.ended
+}
+
+// signalled and above are exit codes of what a signal has ended.
+const signalled = 128
 
 var errNotHeld = errors.New("the executor is not there")
 

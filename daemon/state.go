@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/infra/store"
 )
 
@@ -51,6 +52,11 @@ func makeState(dir, name string) (*os.File, error) {
 	// Executors' users have to pass through it; what is secret in it is private.
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	if name == "node" {
+		if err := executor.OpenToPass(dir); err != nil {
+			return nil, fmt.Errorf("state directory: %w", err)
+		}
 	}
 	return awaitLock(filepath.Join(dir, name+".lock"))
 }

@@ -74,7 +74,7 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 	} else if java == "" {
 		args[0] = "java"
 	}
-	args = append(args, jvmOptions(launch, slots)...)
+	args = append(args, named(jvmOptions(launch, slots), app, id)...)
 	var path []string
 	if err := node.see(at, func() error { path = classPath(launch, node.Jar, spark); return nil }); err != nil {
 		return CommandLine{}, err
@@ -89,9 +89,9 @@ func Command(app api.AppID, id api.ExecutorID, launch api.Launch, paths Paths, n
 		"--resourceProfileId", "0")
 	return CommandLine{
 		Args:  args,
-		Env:   environment(launch, paths, node.User, spark, java),
+		Env:   environment(launch, paths, node, spark, java),
 		Reads: reads,
-		Shows: node.shows(at, javaAt, file),
+		Shows: node.shows(at, javaAt, file, interpreterOf(launch)...),
 		Image: node.Image,
 		// No more than the planner counts for it.
 		Memory: launch.Heap + launch.Overhead + launch.OffHeap,
@@ -156,6 +156,16 @@ func jvmOptions(launch api.Launch, slots int) []string {
 		options = append(options, compilation...)
 	}
 	return append(options, launch.JavaOptions...)
+}
+
+// named replaces what stands in options for the application's and the executor's id, as Spark's
+// own cluster managers do: logs of collectors and dumps of heaps get a file each.
+func named(options []string, app api.AppID, id api.ExecutorID) []string {
+	names := strings.NewReplacer("{{APP_ID}}", string(app), "{{EXECUTOR_ID}}", string(id))
+	for i, option := range options {
+		options[i] = names.Replace(option)
+	}
+	return options
 }
 
 // sweeping is how much compiled code has to change, in per cent of the code cache, for
@@ -289,9 +299,16 @@ func sparkPath(spark string) []string {
 	return append(path, filepath.Join(jars, "*"))
 }
 
-// environment is built from nothing: what the node controller has in its own
-// (credentials, PYTHONPATH) is not for executors.
-func environment(launch api.Launch, paths Paths, user Credential, spark, java string) []string {
+// ofMachine are variables that say of a machine what a JVM cannot find out by itself: its time
+// zone, its language and the ways out of its network.
+var ofMachine = []string{"TZ", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_NUMERIC",
+	"LC_TIME", "LC_MESSAGES", "LC_MONETARY", "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy",
+	"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"}
+
+// environment is built from what the machine needs, the application and the node, in this
+// order: what else the node controller has in its own (credentials, PYTHONPATH) is not for executors.
+func environment(launch api.Launch, paths Paths, node NodeSettings, spark, java string) []string {
+	user := node.User
 	env := map[string]string{
 		"PATH":                    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"LANG":                    "C.UTF-8",
@@ -303,11 +320,18 @@ func environment(launch api.Launch, paths Paths, user Credential, spark, java st
 		"MALLOC_TRIM_THRESHOLD_":  "131072",
 		"PYTHONDONTWRITEBYTECODE": "1",
 	}
+	for _, key := range ofMachine {
+		// A proxy's password is the node's, and a locale without a name is less than the default has.
+		if value := os.Getenv(key); value != "" && value != "C" && value != "POSIX" && !strings.Contains(value, "@") {
+			env[key] = value
+		}
+	}
 	for key, value := range launch.Env {
 		env[key] = value
 	}
-	// These are the node's to say, whatever the user set.
-	env["SPARK_HOME"] = spark
+	// These are the node's to say, whatever the user set. Without its address Spark would ask for that of
+	// the host's name, which in a container nothing need know.
+	env["SPARK_HOME"], env["SPARK_LOCAL_IP"] = spark, node.Host
 	if java != "" {
 		env["JAVA_HOME"] = java
 	}

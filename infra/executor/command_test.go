@@ -93,16 +93,39 @@ func TestCommandLine(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	m := newMachine(t)
+	for _, key := range []string{"TZ", "LANG", "LC_ALL", "LANGUAGE", "HTTPS_PROXY", "https_proxy", "http_proxy", "no_proxy"} {
+		t.Setenv(key, "")
+	}
 	t.Setenv("PYTHONPATH", "/somewhere")
-	m.launch.Env = map[string]string{"PATH": "/venv/bin:/usr/bin", "SPARK_LOCAL_DIRS": "/elsewhere", "PYSPARK_PYTHON": "/venv/bin/python"}
+	t.Setenv("TZ", "Asia/Tokyo")
+	t.Setenv("LC_ALL", "POSIX")
+	t.Setenv("no_proxy", "localhost")
+	t.Setenv("https_proxy", "http://node:secret@proxy:3128")
+	m.launch.Env = map[string]string{"PATH": "/venv/bin:/usr/bin", "SPARK_LOCAL_DIRS": "/elsewhere", "PYSPARK_PYTHON": "/venv/bin/python",
+		"SPARK_LOCAL_IP": "10.0.0.1", "no_proxy": "localhost,.example"}
 	want := []string{
 		"HOME=/home/alice", "JAVA_HOME=" + m.launch.JavaHome, "LANG=C.UTF-8",
 		"MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=131072", "MALLOC_TRIM_THRESHOLD_=131072",
 		"PACER_PROGRESS_PAGE=" + m.paths.Page, "PACER_WISH_PAGE=" + m.paths.Wish, "PATH=/venv/bin:/usr/bin", "PYSPARK_PYTHON=/venv/bin/python", "PYTHONDONTWRITEBYTECODE=1",
-		"SPARK_HOME=" + m.launch.SparkHome, "SPARK_LOCAL_DIRS=" + m.paths.Local, "SPARK_USER=alice", "USER=alice",
+		"SPARK_HOME=" + m.launch.SparkHome, "SPARK_LOCAL_DIRS=" + m.paths.Local, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_USER=alice",
+		"TZ=Asia/Tokyo", "USER=alice", "no_proxy=localhost,.example",
 	}
 	if diff := cmp.Diff(want, m.must(t).Env); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestOptionsNameTheExecutor(t *testing.T) {
+	m := newMachine(t)
+	m.launch.JavaOptions = []string{"-Dwho={{APP_ID}}/{{EXECUTOR_ID}}", "-Xlog:gc:file=/tmp/{{EXECUTOR_ID}}{{EXECUTOR_ID}}.log", "-Da={{OTHER}}"}
+	args := m.must(t).Args
+	for _, want := range []string{"-Dwho=app-1/7", "-Xlog:gc:file=/tmp/77.log", "-Da={{OTHER}}"} {
+		if !slices.Contains(args, want) {
+			t.Errorf("%s is missing in %q", want, args)
+		}
+	}
+	if m.launch.JavaOptions[0] != "-Dwho={{APP_ID}}/{{EXECUTOR_ID}}" {
+		t.Error("the application's own options were changed")
 	}
 }
 

@@ -103,9 +103,9 @@ func (n NodeSettings) see(h home, f func() error) error {
 }
 
 // shows are the files of this node that an executor sees though its user may not be able to
-// reach them.
-func (n NodeSettings) shows(spark, java home, archive string) []string {
-	shows := []string{n.Jar}
+// reach them, others among them.
+func (n NodeSettings) shows(spark, java home, archive string, others ...string) []string {
+	shows := append([]string{n.Jar}, others...)
 	if archive != "" {
 		shows = append(shows, archive)
 	}

@@ -352,8 +352,11 @@ func (p *process) inspect(pid int) (Status, error) {
 			p.ended = status
 		}
 	}
-	if p.ended.ExitCode == killedBy(int(unix.SIGKILL)).ExitCode && !p.stopping {
-		p.ended.Exit = cmp.Or(p.starved(), p.ended.Exit)
+	if p.ended.ExitCode > signalled && !p.stopping {
+		p.ended.Exit += " from outside, not by Pacer"
+		if p.ended.ExitCode == killedBy(int(unix.SIGKILL)).ExitCode {
+			p.ended.Exit = cmp.Or(p.starved(), p.ended.Exit)
+		}
 	}
 	err = unix.Close(p.fd)
 	p.fd = -1

@@ -43,6 +43,8 @@ type shimSpec struct {
 // exits with 127. It takes no arguments.
 func Shim(args []string) error {
 	syscall.CloseOnExec(shimStatus)
+	// What it makes for its program, the program's user has to reach, whatever its caller's mask.
+	syscall.Umask(0o022)
 	err := shim(args)
 	if err == nil {
 		err = errors.New("exec came back")
@@ -88,7 +90,6 @@ func shim(args []string) error {
 	if err := os.Chdir(s.Dir); err != nil {
 		return fmt.Errorf("user %s: working directory: %w", s.User.Name, err)
 	}
-	syscall.Umask(0o022)
 	return fmt.Errorf("user %s: exec %s: %w", s.User.Name, s.Args[0], syscall.Exec(s.Args[0], s.Args, s.Env))
 }
 

@@ -280,34 +280,3 @@ func (r TrainingRun) environment(paths Paths, user Credential) []string {
 		"USER=" + user.Name, "SPARK_USER=" + user.Name, "SPARK_HOME=" + r.Archive.Spark, "JAVA_HOME=" + r.Archive.Java,
 		"SPARK_LOCAL_DIRS=" + dir, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_CONF_DIR=" + dir}
 }
-
-// lastWords are what a training run said last.
-func lastWords(paths Paths) string {
-	for _, path := range []string{paths.Stderr, paths.Stdout} {
-		if line, err := LastLine(path); err == nil && line != "" {
-			return line
-		}
-	}
-	return "it said nothing"
-}
-
-// LastLine is the last line of a log that is not empty, at most 300 bytes of it.
-func LastLine(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	const tail = 4096
-	st, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(io.NewSectionReader(f, max(0, st.Size()-tail), tail))
-	if err != nil {
-		return "", err
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	line := lines[len(lines)-1]
-	return line[max(0, len(line)-300):], nil
-}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -191,12 +192,31 @@ func (l Layout) makeApp(app string, gid int) error {
 	if err := os.MkdirAll(filepath.Join(l.Root, "apps"), 0o711); err != nil {
 		return fmt.Errorf("work directory: %w", err)
 	}
+	for _, dir := range []string{l.Root, filepath.Join(l.Root, "apps")} {
+		if err := OpenToPass(dir); err != nil {
+			return fmt.Errorf("work directory: %w", err)
+		}
+	}
 	root, err := os.OpenRoot(filepath.Join(l.Root, "apps"))
 	if err != nil {
 		return fmt.Errorf("work directory: %w", err)
 	}
 	defer root.Close()
 	return private(root, app, gid)
+}
+
+// OpenToPass lets every user pass through a directory of this process's own: whoever made it, perhaps an
+// earlier run, may have had a mask that closed it.
+func OpenToPass(dir string) error {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	owner, ok := st.Sys().(*syscall.Stat_t)
+	if mode := st.Mode().Perm(); ok && int(owner.Uid) == os.Geteuid() && mode&0o011 != 0o011 {
+		return os.Chmod(dir, mode|0o011)
+	}
+	return nil
 }
 
 // private makes a directory that belongs to this process, which the members of a group may

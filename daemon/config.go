@@ -126,7 +126,7 @@ type NodeConfig struct {
 	Image   string
 	Mounts  string
 
-	// ExecutorUser is whom all executors run as, by name or number; root has to be named.
+	// ExecutorUser is whom all executors run as, by name or number; root has to be named. EachUser is as none.
 	// "" depends on the application: who has submitted it, where the planner has made sure
 	// of that and this machine knows the user; where nobody is known, whoever has called sudo
 	// or, without root, started this process; else a user id of ExecutorUIDs

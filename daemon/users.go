@@ -10,7 +10,7 @@ import (
 // Users says whom executors run as, by c. Nobody becomes root by leaving something out.
 func (c NodeConfig) Users(layout executor.Layout) (*executor.Users, error) {
 	u := &executor.Users{Layout: layout}
-	if c.ExecutorUser != "" {
+	if c.ExecutorUser != "" && c.ExecutorUser != EachUser {
 		all, err := executor.LookupUser(c.ExecutorUser)
 		if err != nil {
 			return nil, err

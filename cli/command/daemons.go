@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -113,6 +114,10 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 		if err := errors.Join(cfg.Check("planner.", "node."), up.Validate()); err != nil {
 			return Coded(ExitConfig, err)
 		}
+		if up.RunAlone() {
+			sh.say("executors run as root, for nobody else can log in to this machine or reaches Pacer " +
+				"(--executor-user " + daemon.EachUser + " gives each application a user of its own)")
+		}
 		ctx, stop := endsOnHangup(c.Context())
 		defer stop()
 		return daemon.Up(ctx, up)
@@ -123,6 +128,9 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 // daemonConfig loads the configuration with what flags set and puts in the
 // logger, which no file can say; level is what the logger goes by.
 func (sh *Shell) daemonConfig(sets []string) (cfg config.Config, level *slog.LevelVar, err error) {
+	// Executors are other users: what a daemon makes for them does not hang on its caller's mask, and
+	// what is secret has a mode of its own.
+	syscall.Umask(0o022)
 	sh.Sets = append(sh.Sets, sets...)
 	if cfg, err = sh.Config(); err != nil {
 		return config.Config{}, nil, err

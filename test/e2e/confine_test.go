@@ -24,7 +24,7 @@ func TestExecutorsHaveUsersOfTheirOwn(t *testing.T) {
 	}
 	realenv.Beside(t)
 	s := realenv.New(t)
-	s.ExecutorUser = ""
+	s.ExecutorUser = daemon.EachUser // On a machine that is root's alone, too.
 	s.UseArchives(daemon.NoArchives)
 	s.StartUp("--set", "node.runtime=process")
 	salt := filepath.Join(t.TempDir(), "data.zip")

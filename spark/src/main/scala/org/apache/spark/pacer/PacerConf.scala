@@ -65,6 +65,10 @@ private[spark] final case class PacerConf(
   /** Whether it is to be held back until its deadline. */
   def paced: Boolean = deadline > 0 && mode == PacerConf.Control
 
+  /** A line where the deadline's moment is past, which pacer submit says itself. */
+  def pastDue: Option[String] = Option.when(byMoment && !watched && deadline <= PacerConf.LeastLeft)(
+    s"${PacerConf.By} is past: the application is late and runs at all cores")
+
   /** For a session without an end ([[EndlessSession]]): without its deadline. */
   def withoutEnd: PacerConf = copy(deadline = 0, shared = false, byMoment = false,
     mode = if (mode == PacerConf.Off) mode else PacerConf.Endless)
@@ -179,8 +183,10 @@ private[spark] object PacerConf {
     val watched = read(Watched, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val shared = Seq(Deadline, By).exists(key => get(key).exists(here.given(key).map(_.trim).contains))
     val start = if (shared) here.start - math.round(here.before * 1000) else here.start
-    val by = read(By, 0.0)(secondsUntil(_, Instant.ofEpochMilli(start).atZone(ZoneId.systemDefault)),
-      "a time of day such as 06:00, or a date and time to come such as 2026-01-31T06:00")
+    // A moment that is past is no mistake: an application of a chain that is behind is late, and has as good as nothing left.
+    val by = read(By, 0.0)(secondsUntil(_, Instant.ofEpochMilli(start).atZone(ZoneId.systemDefault)).map(math.max(LeastLeft, _)),
+      "a time of day such as 06:00, or a date and time such as 2026-01-31T06:00")
+    if (by == LeastLeft && require) faults += s"$By is '${get(By).getOrElse("")}', which is past, and $RequireFeasible is set"
     val weight = read(MemoryWeight, 1.0)(_.toDoubleOption.filter(w => w >= 0.01 && w <= 100), "a number from 0.01 to 100")
     val floor = read(MemoryFloor, 0L)(size, "a size such as 512m or 2g")
     if (deadline > 0 && by > 0) faults += s"$Deadline and $By exclude each other"
@@ -201,8 +207,8 @@ private[spark] object PacerConf {
   private val Moments = Seq("yyyy-MM-dd'T'H:mm[:ss]", "yyyy-MM-dd H:mm[:ss]").map(DateTimeFormatter.ofPattern)
 
   /**
-   * The seconds from a start until the next such time of day, or until a date and time
-   * after it; None for any other text.
+   * The seconds from a start until the next such time of day, or until a date and time, which may be
+   * past; None for any other text.
    */
   private[pacer] def secondsUntil(text: String, start: ZonedDateTime): Option[Double] = {
     def reading[T](parse: => T): Option[T] = try Some(parse) catch { case _: DateTimeException => None }
@@ -213,7 +219,7 @@ private[spark] object PacerConf {
     }
     val moment = clock.orElse(reading(OffsetDateTime.parse(text).toZonedDateTime))
       .orElse(Moments.flatMap(f => reading(LocalDateTime.parse(text, f).atZone(zone))).headOption)
-    moment.map(m => Duration.between(start, m).toMillis / 1e3).filter(_ > 0)
+    moment.map(m => Duration.between(start, m).toMillis / 1e3)
   }
 
   private val Script = """.*\.SparkSQLCLIDriver .*?-f (\S+).*""".r
@@ -274,7 +280,7 @@ private[spark] object PacerConf {
     switchOff(conf, DynamicAllocation ++ ShuffleServices ++ (if (mode != Off) AgainstPacing else Nil)) ++ Counts.filter(conf.contains).map { key =>
       conf.remove(key)
       s"$key is set aside: the planner chooses the executors"
-    }
+    } ++ ExecutorSettings.setAside(conf)
   }
 
   private def switchOff(conf: SparkConf, switches: Seq[(String, String)]): Seq[String] =

@@ -38,6 +38,10 @@ class PacerConfTest {
     assertEquals("/jobs/a.py", parse("sparkpacer://h", PacerConf.Program -> "/jobs/a.py").program)
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "06:00", PacerConf.Deadline -> "5m").contains("exclude"))
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "25:00").contains("spark.pacer.by is '25:00'"))
+    val late = parse("sparkpacer://h", PacerConf.By -> "2020-01-01T06:00")
+    assertTrue("a moment that is past is late", late.deadline > 0 && late.deadline < 0.01 && late.byMoment && late.pastDue.nonEmpty)
+    assertTrue(parse("sparkpacer://h", PacerConf.By -> "2020-01-01T06:00", PacerConf.Watched -> "true").pastDue.isEmpty)
+    assertTrue(refusal("sparkpacer://h", PacerConf.By -> "2020-01-01T06:00", PacerConf.RequireFeasible -> "true").contains("past"))
     assertTrue(parse("sparkpacer://h", PacerConf.Watched -> "true").watched)
   }
 

@@ -114,6 +114,7 @@ private[pacer] object Attachment {
   private def attach(sc: SparkContext, manager: String): Option[Attachment] = {
     val context = DriverContexts.here.next(PacerConf.submitted(sc.conf))
     val settings = EndlessSession.setAside(PacerConf.parse(sc.master, sc.conf, context))
+    settings.pastDue.foreach(say)
     val (least, most) = PacerConf.executors(sc.conf)
     val attachment = new Attachment(sc, settings, context.clock, manager, least, most)
     if (settings.mode == PacerConf.Off) None

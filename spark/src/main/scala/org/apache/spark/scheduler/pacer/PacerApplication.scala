@@ -60,10 +60,13 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
       taskCpus = conf.getDouble("spark.task.cpus", 1)) // Spark 4.3 has it as a decimal number.
   }
 
-  /** The driver's PATH, so that Python workers find the same interpreter, below what the user set; Spark's secrets above it. */
+  /** What is of the driver's environment below what the user set, Spark's secrets above it. */
   private def environment: Map[String, String] =
-    sys.env.filter { case (k, _) => k == "PATH" || k == "PYSPARK_PYTHON" } ++ sc.executorEnvs ++
+    ExecutorSettings.libraries(conf, ExecutorSettings.inherited(sys.env) ++ interpreter ++ sc.executorEnvs) ++
       SparkSecurity.environment(sc.env.securityManager)
+
+  /** The interpreter of Python workers that the configuration names: it wins over the driver's environment. */
+  private def interpreter: Option[(String, String)] = conf.getOption("spark.pyspark.python").map("PYSPARK_PYTHON" -> _)
 
   private def options(key: String): Seq[String] =
     conf.getOption(key).map(Utils.splitCommandString).getOrElse(Nil)
@@ -75,7 +78,8 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
 private[scheduler] object PacerApplication {
   /** Whether a task failed because it may not use a file, as the JVM, Hadoop or Python says it. */
   private[pacer] def denied(failure: String): Boolean =
-    Seq("Permission denied", "AccessDeniedException", "Mkdirs failed to create").exists(failure.contains)
+    Seq("Permission denied", "AccessDeniedException", "Mkdirs failed to create").exists(failure.contains) ||
+      failure.contains("Cannot run program") && failure.contains("No such file") // It may be where executors cannot look.
 
   /** Spark's home: as configured, else where its jars are. */
   def sparkHome(sc: SparkContext): String = sc.getSparkHome().getOrElse {

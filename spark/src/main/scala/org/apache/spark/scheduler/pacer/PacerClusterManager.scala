@@ -21,6 +21,7 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
     PacerConf.checkSpark(SPARK_VERSION)
     val context = DriverContexts.here.next(PacerConf.submitted(sc.conf))
     val settings = onThisSpark(EndlessSession.setAside(PacerConf.parse(masterURL, sc.conf, context)))
+    settings.pastDue.foreach(say)
     PacerConf.complete(sc.conf, settings.deadline, settings.mode).foreach(say)
     // Spark would say every 15 s that the cluster has no resources while the application is queued.
     sc.conf.setIfMissing("spark.starvation.timeout", "365d")

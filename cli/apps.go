@@ -284,6 +284,9 @@ func (sh *shell) deadlineRequest(c *cobra.Command, id, text string) (api.Control
 	r := api.ControlRequest{App: api.AppID(id)}
 	if strings.ContainsAny(text, ":-") && !strings.HasPrefix(text, "-") {
 		left, err := untilClock("deadline", text, sh.now)
+		if err == nil && left <= 0 {
+			err = command.Usagef("deadline: %s is past", text)
+		}
 		if err != nil {
 			return r, err
 		}

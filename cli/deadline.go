@@ -31,8 +31,8 @@ func sparkTime(text string, d time.Duration) string {
 }
 
 // untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
-// time zone, or until a full date and time, which may not be past. what names the text in
-// errors.
+// time zone, or until a full date and time, not above 0 for one that is past. what names the
+// text in errors.
 func untilClock(what, text string, now time.Time) (time.Duration, error) {
 	for _, layout := range []string{"15:04", "15:04:05"} {
 		clock, err := time.Parse(layout, text)
@@ -52,9 +52,6 @@ func untilClock(what, text string, now time.Time) (time.Duration, error) {
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			if !t.After(now) {
-				return 0, command.Usagef("%s: %s is past", what, text)
-			}
 			return t.Sub(now), nil
 		}
 	}

@@ -123,10 +123,9 @@ func TestSubmitChecksADeadlineByConf(t *testing.T) {
 		t.Errorf("exit code %d, settings %v", o.code, conf)
 	}
 	for line, want := range map[string]string{
-		"--conf spark.pacer.by=25:00 app.py":                                  "25:00",
-		"--conf spark.pacer.by=06:00 --pacer-deadline 5m app.py":              "exclude",
-		"--conf spark.pacer.by=06:00 --conf spark.pacer.deadline=5m app.py":   "exclude",
-		"--conf spark.pacer.by=2020-01-01T06:00 --pacer-profile night app.py": "past",
+		"--conf spark.pacer.by=25:00 app.py":                                "25:00",
+		"--conf spark.pacer.by=06:00 --pacer-deadline 5m app.py":            "exclude",
+		"--conf spark.pacer.by=06:00 --conf spark.pacer.deadline=5m app.py": "exclude",
 	} {
 		w.run(t, append([]string{"submit", "--pacer-planner", f.address}, strings.Fields(line)...)...).wantLine(t, command.ExitUsage, want)
 	}

@@ -116,7 +116,7 @@ func isDir(path string) bool {
 // file given by --properties-file, or spark-defaults.conf without one (or with
 // --load-spark-defaults in addition), and those given by --extra-properties-file. Where several
 // have a setting the last of the latter wins, then the given file.
-func (sp spark) properties(s submission, getenv func(string) string) (map[string]string, error) {
+func (sp spark) properties(s submission, getenv func(string) string) (settingFiles, error) {
 	var paths []string // A later one wins.
 	given, has := s.last[optionProperties]
 	_, both := s.last[optionDefaults]
@@ -126,14 +126,18 @@ func (sp spark) properties(s submission, getenv func(string) string) (map[string
 	if has {
 		paths = append(paths, given)
 	}
-	all := map[string]string{}
+	f := settingFiles{all: map[string]string{}, from: map[string]string{}}
 	for _, path := range append(paths, s.extra...) {
+		read := map[string]string{}
 		// spark-submit itself reports a file that is not there.
-		if err := readProperties(path, all); err != nil && !os.IsNotExist(err) {
-			return nil, fmt.Errorf("read %s: %w", path, err)
+		if err := readProperties(path, read); err != nil && !os.IsNotExist(err) {
+			return f, fmt.Errorf("read %s: %w", path, err)
+		}
+		for key, value := range read {
+			f.all[key], f.from[key] = value, path
 		}
 	}
-	return all, nil
+	return f, nil
 }
 
 func (sp spark) confDir(getenv func(string) string) string {

@@ -113,9 +113,11 @@ type launch struct {
 	*shell
 	line submission
 	sp   spark
-	// files are the settings of spark-defaults.conf and the like, settings those that
-	// Pacer gives the driver.
-	files, settings map[string]string
+	// files are the settings of spark-defaults.conf and the like, settings those that Pacer gives the driver.
+	files    settingFiles
+	settings map[string]string
+	// aside are lines about what is not followed of what the user says.
+	aside []string
 	// config is the configuration; its Client is how the planner is reached.
 	config config.Config
 	// shipped is a directory of copies that --files brings to the driver, "" for none.
@@ -144,7 +146,10 @@ func (l *launch) submit(ctx context.Context) error {
 	}
 	done()
 	for _, flag := range l.line.stray {
-		fmt.Fprintf(l.Stderr, "pacer: %s stands after the application and is passed to it\n", flag)
+		l.aside = append(l.aside, flag+" stands after the application and is passed to it")
+	}
+	for _, line := range slices.Compact(slices.DeleteFunc(l.aside, func(line string) bool { return line == "" })) {
+		fmt.Fprintf(l.Stderr, "pacer: %s\n", line)
 	}
 	signals := catchSignals()
 	defer signal.Stop(signals)
@@ -190,6 +195,11 @@ func (l *launch) read(ctx context.Context) (err error) {
 	if l.files, err = l.sp.properties(l.line, l.getenv); err != nil {
 		return err
 	}
+	past, err := l.files.check(l.line, l.setting, l.files.requires(l.line), l.now)
+	if err != nil {
+		return err
+	}
+	l.aside = append(l.aside, past)
 	l.config, err = l.configuration()
 	return err
 }
@@ -265,7 +275,7 @@ func (l *launch) ownSettings() (map[string]string, error) {
 // given is what the user says of a setting, which the flag sets too ("" for none): the command line
 // before files.
 func (l *launch) given(key, flag string) string {
-	return cmp.Or(l.line.last[flag], l.line.conf[key], l.files[key])
+	return cmp.Or(l.line.last[flag], l.line.conf[key], l.files.all[key])
 }
 
 // deadline returns what pacer's own flags say of a deadline, at most one of how long after now and
@@ -281,9 +291,11 @@ func (l *launch) deadline() (after, by string, err error) {
 		if l.line.conf[confDeadline] != "" || l.line.own["--pacer-deadline"] != "" || l.line.own["--pacer-by"] != "" {
 			return "", "", command.Usagef("--conf %s and another deadline exclude each other", confBy)
 		}
-		if _, err := untilClock("--conf "+confBy, text, l.now); err != nil {
+		past, err := checkMoment("--conf "+confBy, text, l.files.requires(l.line), l.now)
+		if err != nil {
 			return "", "", err
 		}
+		l.aside = append(l.aside, past)
 	}
 	after, hasAfter := l.line.own["--pacer-deadline"]
 	by, hasBy := l.line.own["--pacer-by"]
@@ -299,6 +311,11 @@ func (l *launch) deadline() (after, by string, err error) {
 		}
 		return sparkTime(after, d.Duration()), "", nil
 	case hasBy:
+		past, err := checkMoment("--pacer-by", by, l.files.requires(l.line), l.now)
+		if err != nil {
+			return "", "", err
+		}
+		l.aside = append(l.aside, past)
 		d, err := untilClock("--pacer-by", by, l.now)
 		if err != nil {
 			return "", "", err
@@ -316,12 +333,17 @@ func (l *launch) configuration() (config.Config, error) {
 			remote)
 	}
 	if mode := l.given(confDeployMode, "--deploy-mode"); mode != "" && mode != "client" && !l.inCluster() {
-		return config.Config{}, command.Usagef("deploy mode %s is not supported: Pacer runs drivers in client mode only",
-			mode)
+		aside := l.files.modeAside(l.line)
+		if aside == "" || l.attaches() {
+			return config.Config{}, command.Usagef("%s: deploy mode %s is not supported: Pacer runs drivers in client mode only",
+				l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
+		}
+		l.settings[confDeployMode] = "client"
+		l.aside = append(l.aside, aside)
 	}
 	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
 		return config.Config{}, command.Usagef("%s=false: pacer submit waits for the application, "+
-			"with --detach in the background", confWaits)
+			"with --detach in the background", l.files.said(l.line, confWaits, ""))
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
 		l.ConfigPath = path
@@ -332,7 +354,7 @@ func (l *launch) configuration() (config.Config, error) {
 	}
 	master, given := l.line.master(), true
 	if master == "" {
-		master, given = l.files["spark.master"], false
+		master, given = l.files.all["spark.master"], false
 	}
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours && !l.attaches() {
@@ -344,7 +366,7 @@ func (l *launch) configuration() (config.Config, error) {
 		address, given = l.line.conf[confPlanner], true
 		said = "--conf " + confPlanner + "=" + address
 		if address == "" {
-			address, given = l.files[confPlanner], false
+			address, given = l.files.all[confPlanner], false
 		}
 		ours = address != ""
 	}
@@ -382,7 +404,7 @@ func plannerOf(master string) (address string, ours bool) {
 func (l *launch) arguments() ([]string, error) {
 	has := func(key string) bool {
 		_, conf := l.line.conf[key]
-		_, file := l.files[key]
+		_, file := l.files.all[key]
 		return conf || file
 	}
 	var front []string
@@ -407,9 +429,9 @@ func (l *launch) arguments() ([]string, error) {
 		l.settings[confDefaultOptions] = options
 	}
 	// What the command line says wins.
-	if l.settings[confDeadline] != "" && l.files[confBy] != "" {
+	if l.settings[confDeadline] != "" && l.files.all[confBy] != "" {
 		l.settings[confBy] = ""
-	} else if l.settings[confBy] != "" && l.files[confDeadline] != "" {
+	} else if l.settings[confBy] != "" && l.files.all[confDeadline] != "" {
 		l.settings[confDeadline] = ""
 	}
 	if program := l.program(); program != "" && !has(confProgram) {

@@ -237,7 +237,6 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 		"--pacer-deadline 0s app.py":                                                "not after the start",
 		"--pacer-deadline -5m app.py":                                               "-5m",
 		"--pacer-by 25:00 app.py":                                                   "25:00",
-		"--pacer-by 2020-01-01T06:00 app.py":                                        "past",
 		"--pacer-by 06:00 --pacer-deadline 5m app.py":                               "exclude",
 		"--conf spark.pacer.deadline=whenever app.py":                               "whenever",
 		"--pacer-deadline 5m --conf spark.pacer.deadline=6m app.py":                 "differ",
@@ -265,6 +264,56 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 	defer f.mu.Unlock()
 	if len(f.verbs) != 0 {
 		t.Errorf("the planner was asked %v", f.verbs)
+	}
+}
+
+// A chain that is behind still runs its last jobs.
+func TestAMomentThatIsPastIsLate(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	w.fakeSpark(t, "exit 0")
+	for _, line := range []string{"--pacer-by 2020-01-01T06:00", "--conf spark.pacer.by=2020-01-01T06:00"} {
+		args := strings.Fields("submit --pacer-planner " + f.address + " " + line)
+		o := w.run(t, append(args, "app.py")...)
+		if by := confOf(o.arguments())[confBy]; o.code != 0 || !strings.HasPrefix(by, "2020-01-01T06:00") ||
+			!strings.Contains(o.err, "2020-01-01T06:00 is past: the application is late and runs at all cores") {
+			t.Errorf("%s: exit code %d, by %q, said %q", line, o.code, by, o.err)
+		}
+		w.run(t, append(args, "--pacer-require-feasible", "app.py")...).wantLine(t, command.ExitInfeasible, "past")
+	}
+}
+
+// A file of another cluster manager's submissions has the deploy mode that goes with its master.
+func TestTheModeOfAFilesMasterGoesWithIt(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	path := filepath.Join(w.fakeSpark(t, "exit 0"), "conf", "spark-defaults.conf")
+	for _, c := range []struct{ file, args, refused string }{
+		{"spark.master yarn\nspark.submit.deployMode cluster\n", "", ""},
+		{"spark.submit.deployMode cluster\n", "", path + ": spark.submit.deployMode"},
+		{"spark.master yarn\nspark.submit.deployMode cluster\n", "--deploy-mode client", ""},
+		{"spark.master yarn\n", "--deploy-mode cluster", "--deploy-mode: deploy mode cluster"},
+		{"spark.master yarn\n", "--conf spark.submit.deployMode=cluster", "--conf spark.submit.deployMode: deploy mode cluster"},
+		{"spark.master sparkpacer://" + f.address + "\nspark.submit.deployMode cluster\n", "", path + ": spark.submit.deployMode"},
+		{"spark.pacer.deadline whenever\n", "", path + ": spark.pacer.deadline"},
+		{"spark.pacer.deadline whenever\n", "--pacer-deadline 5m", ""},
+		{"spark.pacer.by 25:00\n", "", path + ": spark.pacer.by"},
+		{"spark.pacer.mode watch\n", "", path + ": spark.pacer.mode"},
+		{"spark.pacer.class gold\n", "", path + ": spark.pacer.class"},
+	} {
+		if err := os.WriteFile(path, []byte(c.file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := w.run(t, append(strings.Fields("submit --pacer-planner "+f.address+" "+c.args), "app.py")...)
+		if c.refused != "" {
+			o.wantLine(t, command.ExitUsage, c.refused)
+			continue
+		}
+		mode := confOf(o.arguments())[confDeployMode]
+		aside := strings.Contains(c.file, "cluster") && c.args == ""
+		if o.code != 0 || aside != (mode == "client") || aside != strings.Contains(o.err, path+" are set aside") {
+			t.Errorf("%q, %q: exit code %d, mode %q, said %q", c.file, c.args, o.code, mode, o.err)
+		}
 	}
 }
 

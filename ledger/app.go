@@ -92,7 +92,8 @@ type Tenant struct {
 	NextID    int         `json:"next_id"`
 	// Pending are the nodes whose executors are to be replaced and whose memory is kept for
 	// that; "" where nothing is kept.
-	Pending  []string        `json:"pending,omitempty"`
+	Pending []string `json:"pending,omitempty"`
+	// Replaced is when executors were replaced since a task ended last.
 	Replaced []units.Instant `json:"replaced,omitempty"`
 	GaveUp   bool            `json:"gave_up,omitempty"`
 	// Cap is the most cores that it gets on a node, 0 for no cap.

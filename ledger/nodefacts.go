@@ -369,6 +369,15 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	}
 }
 
+// advanced: tasks of a have ended. Executors that were lost before are no sign that those of a cannot
+// live: the bound on replacements counts losses between which nothing was done.
+func advanced(a *App, l *Ledger) {
+	if len(a.Tenant.Replaced) > 0 {
+		a.Tenant.Replaced = nil
+		change(l, a, partState)
+	}
+}
+
 // count takes in what an executor did for a stage.
 func count(l *Ledger, a *App, s *api.StageStatus) {
 	st, x := a.Stages[s.StageKey], a.Executor(s.Executor)
@@ -387,6 +396,9 @@ func count(l *Ledger, a *App, s *api.StageStatus) {
 	c.CPU, c.Quotas = max(c.CPU, s.CPU), max(c.Quotas, int64(s.QuotaChanges))
 	if s.LargeCPU > c.Large {
 		c.Large, c.Reading = s.LargeCPU, s.LargeReading
+	}
+	if s.Finished > v.Finished {
+		advanced(a, l)
 	}
 	v.Progress, v.Finished = s.Progress.Clamp(), max(v.Finished, s.Finished)
 	limit := l.sampleLimit(a)

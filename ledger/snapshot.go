@@ -36,7 +36,7 @@ func (v View) Snapshot() View {
 		}
 	}
 	s.allocations = copyAllocations(l, s)
-	return View{s}
+	return View{l: s}
 }
 
 // copyAllocations are l's with the applications and executors of s, its copy.

@@ -239,6 +239,9 @@ func (f StageEnded) apply(l *Ledger) error {
 		last = max(last, f.At) // Its tasks ran until then, whether one of them has ended or not.
 	}
 	a.Marks.LastTask = max(a.Marks.LastTask, last)
+	if !f.Done.Failed {
+		advanced(a, l)
+	}
 	drop(l, a, s)
 	return nil
 }

@@ -13,10 +13,13 @@ import (
 
 // View is a ledger to read. What it returns is the ledger's own: nobody changes it, and
 // it may be other after the next fact.
-type View struct{ l *Ledger }
+type View struct {
+	l     *Ledger
+	ahead []Run
+}
 
 // View returns what there is to read.
-func (l *Ledger) View() View { return View{l} }
+func (l *Ledger) View() View { return View{l: l} }
 
 // Now is the moment at hand (Ledger.Begin).
 func (v View) Now() units.Instant { return v.l.now }
@@ -52,7 +55,38 @@ func (v View) Apps() []*App {
 func (v View) Ended() []*Ended { return v.l.history.ended }
 
 // Runs are the runs that are kept of those that are over, the oldest first.
-func (v View) Runs() iter.Seq[*Run] { return v.l.history.runs.all() }
+func (v View) Runs() iter.Seq[*Run] {
+	return func(yield func(*Run) bool) {
+		for r := range v.l.history.runs.all() {
+			if !yield(r) {
+				return
+			}
+		}
+		for k := range v.ahead {
+			if !yield(&v.ahead[k]) {
+				return
+			}
+		}
+	}
+}
+
+// Foresight is profiles as they are about to become, and runs that are about to be history.
+type Foresight struct {
+	Profiles []api.Profile
+	Runs     []Run
+}
+
+// Of is a view with what f foresees.
+func (f Foresight) Of(v View) View {
+	l := *v.l
+	l.profiles = v.l.profiles.copy()
+	for _, body := range f.Profiles {
+		if p, err := NewProfile(body); err == nil {
+			l.profiles.stored[p.id()] = p
+		}
+	}
+	return View{l: &l, ahead: f.Runs}
+}
 
 // EndedApp is the application of that id in the history, nil for none.
 func (v View) EndedApp(id api.AppID) *Ended {

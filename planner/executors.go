@@ -92,7 +92,7 @@ func (f *nodes) replacements(a *ledger.App, since units.Instant) int {
 func (f *nodes) giveUp(a *ledger.App, lost int) {
 	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.Replacing.Within})
 	f.say(a.ID, fmt.Sprintf(
-		"%d executors were lost within %v, the last one by %s: no more are started", lost,
+		"%d executors were lost within %v and no task ended in between, the last one by %s: no more are started", lost,
 		f.cfg.Replacing.Within.Round(time.Second), a.LastExit()))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/consolidation"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -29,6 +30,30 @@ type inquiry struct {
 
 // question is how a request that shows something is answered.
 type question func(inquiry, api.ControlRequest) (api.ControlReply, error)
+
+// settled is with the runs that have ended in the profiles and sums already: they go there for good when the
+// nodes' last figures are there, and their users have been told that they do.
+func (i inquiry) settled() inquiry {
+	var f ledger.Foresight
+	for _, a := range i.view.Apps() {
+		if !a.Over() || a.Outcome.EndedBy != api.EndedByExit {
+			continue
+		}
+		s := report.Summary(i.view, i.estimates, a)
+		if teaching(a) {
+			if _, learnt, err := recording.Record(i.view, a); err == nil {
+				f.Profiles = append(f.Profiles, learnt)
+			}
+		}
+		run := report.Run(a, &s)
+		run.At = i.view.Now() // As the fact that archives it says.
+		f.Runs = append(f.Runs, run)
+	}
+	if len(f.Runs) > 0 {
+		i.view = f.Of(i.view)
+	}
+	return i
+}
 
 // questions is where one is entered.
 var questions = map[api.Verb]question{
@@ -125,7 +150,7 @@ func (i inquiry) why(q api.ControlRequest) (r api.ControlReply, err error) {
 func (i inquiry) listProfiles(q api.ControlRequest) (r api.ControlReply, err error) {
 	var keys []string
 	bodies := map[string]api.Profile{}
-	for _, p := range seenProfiles(i.view, q) {
+	for _, p := range seenProfiles(i.settled().view, q) {
 		key := p.Body.Name + "\x00" + p.Body.Owner // As they are in order.
 		keys, bodies[key] = append(keys, key), p.Body
 	}
@@ -159,7 +184,7 @@ func page[T any](p *api.Page, keys []string, entry func(key string) T) (list []T
 }
 
 func (i inquiry) showProfile(q api.ControlRequest) (api.ControlReply, error) {
-	p, err := findProfile(i.view, q)
+	p, err := findProfile(i.settled().view, q)
 	if err != nil {
 		return api.ControlReply{}, err
 	}
@@ -173,7 +198,7 @@ func (i inquiry) report(q api.ControlRequest) (r api.ControlReply, err error) {
 		query = *q.Query
 	}
 	own := ledger.RunName(q.User)
-	d := report.Runs(i.view, query, func(run *ledger.Run) bool { return q.Operates || run.User == own })
+	d := report.Runs(i.settled().view, query, func(run *ledger.Run) bool { return q.Operates || run.User == own })
 	rows := make(map[string]api.ReportRow, len(d.Rows))
 	keys := make([]string, 0, len(d.Rows))
 	for _, row := range d.Rows {

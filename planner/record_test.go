@@ -130,6 +130,33 @@ func TestAPromisedProfileThatThereIsNot(t *testing.T) {
 	}
 }
 
+// A user who is told that a run is recorded finds it at once, wherever it looks.
+func TestWhatIsToldAsRecordedIsThere(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	r.Profile, r.Watched = "q", true
+	w.run(r, "read", "map", "sum")
+	reply := w.control(api.VerbExit, api.ControlRequest{Submission: r.Submission, Elapsed: 23})
+	if !strings.Contains(reply.Message, "recorded profile q") {
+		t.Fatalf("told %q", reply.Message)
+	}
+	for range 2 { // Before and after the nodes' last figures.
+		if p := w.stored("q"); p == nil || p.Runs != 1 || len(p.Stages) != 3 {
+			t.Errorf("the profile is %+v", p)
+		}
+		if list := w.control(api.VerbProfiles, api.ControlRequest{}).Profiles; len(list) != 1 || list[0].Name != "q" {
+			t.Errorf("the list is %+v", list)
+		}
+		if rows := w.control(api.VerbReport, api.ControlRequest{}).Report.Rows; len(rows) != 1 || rows[0].Runs != 1 {
+			t.Errorf("the report is %+v", rows)
+		}
+		if plan := w.step(planner.PlanQuery{To: 1, Request: api.PlanRequest{V: api.Version, Profile: "q", Deadline: 60}}).(api.PlanReply); plan.Error != nil || plan.Verdict != api.VerdictFeasible {
+			t.Errorf("the plan is %+v", plan)
+		}
+		w.pass(3 * time.Second)
+	}
+}
+
 func TestAFirstRunIsRecordedAsItsProfile(t *testing.T) {
 	w := newWorld(t, "a")
 	r := registration("p", 0)

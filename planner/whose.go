@@ -86,6 +86,7 @@ func whatIf(i inquiry, ev PlanQuery) (api.PlanReply, error) {
 		}
 		return admission.WhatIf(i.estimates.Outlook(i.view), i.places, ev.Request, ev.By.Name, p)
 	}
+	i = i.settled()
 	q := api.ControlRequest{Profile: ev.Request.Profile, User: ev.By.Name, Operates: ev.By.Operates()}
 	p, err := findProfile(i.view, q)
 	if key := profiles.Key(q.Profile, ""); api.KindOf(err) == api.KindNotFound && i.view.Profile(q.User, key) != nil {

@@ -224,13 +224,16 @@ type PlanRequest struct {
 
 // PlanReply answers a PlanRequest.
 type PlanReply struct {
-	V        int             `json:"v"`
-	Error    *Error          `json:"error,omitempty"`
-	Verdict  Verdict         `json:"verdict"`
-	Reason   string          `json:"reason"`
-	Earliest units.Seconds   `json:"earliest_s"`
-	Cores    units.Cores     `json:"cores"`
-	Stages   []PlanReplyLine `json:"stages"`
+	V        int           `json:"v"`
+	Error    *Error        `json:"error,omitempty"`
+	Verdict  Verdict       `json:"verdict"`
+	Reason   string        `json:"reason"`
+	Earliest units.Seconds `json:"earliest_s"`
+	// Cores are those that it would be seated on, Needed the least with which it would be in time, more than
+	// there are where that is infeasible; 0 without a deadline.
+	Cores  units.Cores     `json:"cores"`
+	Needed units.Cores     `json:"needed_cores"`
+	Stages []PlanReplyLine `json:"stages"`
 }
 
 // PlanReplyLine is one stage of a PlanReply.

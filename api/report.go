@@ -82,6 +82,8 @@ type ReportRow struct {
 	// of them ran.
 	Held    *units.Cores `json:"held_cores"`
 	Offered *units.Cores `json:"offered_cores"`
+	// FreedCoreHours are those that the runs' nodes offered them and others could have: what pacing saves.
+	FreedCoreHours *float64 `json:"freed_core_hours"`
 }
 
 // CoresHistory is who had the cluster's cores, at points of time that are Step apart: columns with a value for each of

@@ -301,9 +301,17 @@ func (sh *shell) withProfile(text string, ask func(name string, body *api.Profil
 	return err
 }
 
+// needs is the number of cores that a deadline needs, where that is known and there are so many.
+func needs(r api.PlanReply) string {
+	if r.Needed <= 0 || r.Verdict == api.VerdictInfeasible {
+		return "-"
+	}
+	return r.Needed.String() + " cores on average"
+}
+
 func printPlan(w io.Writer, r api.PlanReply) error {
 	if err := fields(w, "verdict", string(r.Verdict), "reason", r.Reason, "earliest deadline", seconds(r.Earliest),
-		"cores", r.Cores.String()); err != nil {
+		"needs", needs(r), "cores", r.Cores.String()); err != nil {
 		return err
 	}
 	rows := make([][]string, 0, len(r.Stages))

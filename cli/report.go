@@ -73,11 +73,12 @@ func printReport(w io.Writer, r *api.Report) error {
 		}
 		rows = append(rows, []string{x.Key, strconv.Itoa(x.Runs), strconv.Itoa(x.Met), strconv.Itoa(x.Late),
 			strconv.Itoa(x.Failed), strconv.Itoa(x.Killed), strconv.Itoa(x.Refused), margin, percent(x.MarginPct),
-			figure(x.CoreHours, 2), known(x.PacedCoreHours), known(x.ProfileCoreHours), known(x.Held), known(x.Offered)})
+			figure(x.CoreHours, 2), known(x.PacedCoreHours), known(x.ProfileCoreHours), known(x.Held), known(x.Offered),
+			known(x.FreedCoreHours)})
 	}
 	by := map[api.ReportBy]string{api.ByProfile: "PROFILE", api.ByUser: "USER", api.ByClass: "CLASS", api.ByDay: "DAY"}
 	return table(w, []string{by[r.By], "RUNS", "MET", "LATE", "FAILED", "KILLED", "REFUSED", "MARGIN", "MARGIN %",
-		"CORE-HOURS", "PACED", "AT ALL CORES", "HELD", "OFFERED"}, rows)
+		"CORE-HOURS", "PACED", "AT ALL CORES", "HELD", "OFFERED", "FREED"}, rows)
 }
 
 // known prints a figure to two decimals, "-" for one that nobody knows.

@@ -44,6 +44,9 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 	f, said := verdict.Forecast(v, c, params, v.Now())
 	r := api.PlanReply{Verdict: f.Verdict, Reason: said + asked, Earliest: f.Earliest, Cores: s.Cores,
 		Stages: []api.PlanReplyLine{}}
+	if q.Deadline > 0 {
+		r.Needed = estimate.Needed(p, a.Promise.Deadline)
+	}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)
 		r.Stages = append(r.Stages, api.PlanReplyLine{ID: line.ID, Name: stage.Name, Start: line.Start,

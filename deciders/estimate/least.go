@@ -23,6 +23,19 @@ func least(now units.Instant, a *ledger.App, c Course) units.Cores {
 // leastLeft is the time, in seconds, that is taken to be left at least.
 const leastLeft = 0.1
 
+// Needed is the least number of cores with which a run by profile p that has not started would be in time: its
+// work over the time in which stages can run (least). A longer deadline never needs more.
+func Needed(p *ledger.Profile, deadline units.Seconds) units.Cores {
+	left, work := deadline-p.Body.Head-p.Body.Tail-p.Body.Exit, 0.0
+	for _, s := range p.Graph.Stages() {
+		if s.NominalRate > 0 {
+			work += float64(s.Records) / float64(s.NominalRate)
+			left -= s.Gap
+		}
+	}
+	return units.Cores(work / max(float64(left), leastLeft))
+}
+
 // fastest is about the time in which a, which is on that course, ends at all cores from where it
 // stands, in seconds: the durations that are recorded of its stages, one after the other.
 func fastest(a *ledger.App, c Course) float64 {

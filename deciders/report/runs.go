@@ -119,7 +119,8 @@ func (s *sum) end() api.ReportRow {
 	}
 	if s.ran > 0 {
 		held, offered := units.Cores(s.held/float64(s.ran)), units.Cores(s.offered/float64(s.ran))
-		r.Held, r.Offered = &held, &offered
+		freed := max(0, s.offered-s.held) / hour
+		r.Held, r.Offered, r.FreedCoreHours = &held, &offered, &freed
 	}
 	return r
 }

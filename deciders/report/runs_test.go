@@ -60,7 +60,10 @@ func TestWhatRunsCameTo(t *testing.T) {
 	}
 	row := func(key string, counts [8]float64, margin, pct, hours, paced, profiled, held, offered any) map[string]any {
 		m := map[string]any{"key": key, "median_margin_s": margin, "median_margin_pct": pct, "core_hours": hours, "paced_core_hours": paced,
-			"profile_core_hours": profiled, "held_cores": held, "offered_cores": offered}
+			"profile_core_hours": profiled, "held_cores": held, "offered_cores": offered, "freed_core_hours": nil}
+		if held != nil { // Those that ran did so for 200 s.
+			m["freed_core_hours"] = (8 - 3.1) * 200 / 3600.0
+		}
 		for i, name := range []string{"runs", "met", "late", "unbound", "failed", "killed", "refused", "unknown"} {
 			m[name] = counts[i]
 		}

@@ -88,9 +88,9 @@ function WhatIf({ name, duration }) {
     return () => (clearTimeout(timer), aborter.abort());
   }, [name, deadline, empty]);
 
+  const fits = (p) => p.verdict === "feasible" || p.verdict === "tight";
   useEffect(() => {
     if (!curve) return undefined;
-    const fits = (p) => p.verdict === "feasible" || p.verdict === "tight";
     const box = place.current; // It is still there when what is drawn on it goes.
     const draw = () => {
       plot.current?.destroy();
@@ -116,6 +116,7 @@ function WhatIf({ name, duration }) {
               ...axis,
               size: 24,
               splits: () => NICE.filter((s) => s >= range[0] && s <= range[47]),
+              filter: (_, splits) => splits, // Of a logarithmic axis only powers of ten had a label.
               values: (_, xs) => xs.map(span),
             },
             { ...axis, size: 40 },
@@ -139,7 +140,7 @@ function WhatIf({ name, duration }) {
             ],
           },
         },
-        [curve.map((p) => p.deadline_s), curve.map((p) => (fits(p) ? p.cores : null))],
+        [curve.map((p) => p.deadline_s), curve.map((p) => (fits(p) ? p.needed_cores : null))],
         box,
       );
     };
@@ -168,7 +169,7 @@ function WhatIf({ name, duration }) {
         aria-valuetext=${span(deadline)}
         onInput=${(e) => setDeadline(unscaled(Number(e.target.value)))} />
       <p aria-live="polite"><strong>${span(deadline)}</strong>: ${answer ? html`<span class=${tone}>${answer.verdict}
-        </span>${answer.cores > 0 ? ` on ${coresOf(answer.cores)}` : ""}. <span class="soft">${upper(answer.reason)}
+        </span>${answer.needed_cores > 0 && fits(answer) ? `, needs ${coresOf(answer.needed_cores)} of ${coresOf(answer.cores)}` : ""}. <span class="soft">${upper(answer.reason)}
           </span>` : "…"}</p>
       ${problem && html`<${Note} late text=${problem} />`}
     </div>

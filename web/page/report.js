@@ -65,12 +65,7 @@ function columns(by, most) {
     n("Refused", "refused"),
     { head: "Median margin", n: true, of: (r) => early(r.median_margin_s), by: (r) => r.median_margin_s },
     { head: "Core-hours", n: true, of: (r) => hours(r.core_hours), by: (r) => r.core_hours },
-    {
-      head: "beside the profile’s",
-      n: true,
-      of: (r) => `${hours(r.paced_core_hours)} : ${hours(r.profile_core_hours)}`,
-      by: (r) => r.paced_core_hours,
-    },
+    { head: "Freed for others", n: true, of: (r) => hours(r.freed_core_hours), by: (r) => r.freed_core_hours },
     { head: "Cores held", n: true, of: (r) => cores(r.held_cores), by: (r) => r.held_cores },
     { head: "of offered", n: true, of: (r) => cores(r.offered_cores), by: (r) => r.offered_cores },
   ];
@@ -110,7 +105,9 @@ export function ReportView() {
           ${cores(total.held_cores)} <small>of ${cores(total.offered_cores)} offered</small></span>
             <p>on average, while a run lasted</p></dd></div>
         <div><dt>Work</dt><dd><span class="figure">${hours(total.core_hours)} <small>core-hours</small></span><p>
-          ${hours(total.paced_core_hours)} where a profile says ${hours(total.profile_core_hours)}</p></dd></div>
+          ${typeof total.profile_core_hours === "number" ? `${hours(total.paced_core_hours)} by runs with a profile, which says ${hours(total.profile_core_hours)}` : "no run had a profile"}</p></dd></div>
+        <div><dt>Freed for others</dt><dd><span class="figure">${hours(total.freed_core_hours)}
+          <small>core-hours</small></span><p>offered to the runs and not held by them</p></dd></div>
       </dl>`
       }
     </section>

@@ -170,6 +170,11 @@ func TestBadRequestsGetOneCalmLine(t *testing.T) {
 		says               string
 	}{
 		{"GET", "/api/v1/applications/app-x", "", 404, "is not known"},
+		{"GET", "/api/v1/applications?stat=running", "", 400, "parameter \"stat\" is not known, want one of [limit before state user profile]"},
+		{"GET", "/api/v1/applications?state=runing", "", 400, "state is \"runing\", want one of"},
+		{"GET", "/api/v1/applications?state=running,queued&state=failed", "", 400, "stands there 2 times"},
+		{"GET", "/api/v1/nodes?limit=3", "", 400, "parameter \"limit\" is not known: there are none"},
+		{"GET", "/api/v1/report?By=user", "", 400, "parameter \"By\" is not known"},
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": []}`, 400, "want 1 to 64"},
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": ` + many + `}`, 400, "want 1 to 64"},
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": [-1]}`, 400, "a deadline is -1"},

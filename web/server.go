@@ -121,6 +121,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 	if c.planner, err = s.cfg.Serves(); err == nil && !route.open {
 		err = c.identify()
 	}
+	if err == nil {
+		err = checkQuery(route.pattern, r.URL.Query())
+	}
 	var answer any
 	if err == nil {
 		answer, err = route.answer(c)

@@ -422,6 +422,19 @@ func TestConfigValidateReportsTheDaemonsFaultsToo(t *testing.T) {
 	}
 }
 
+// A value that cannot be read hides none that may not be.
+func TestConfigValidateReportsFiveOfFive(t *testing.T) {
+	w := newWorld(t)
+	o := w.run(t, "--set", "node.memory=lots", "--set", "planner.max-pool=0", "--set", "planner.frob=1", "--set", "node.offered-cores=-3",
+		"--set", "planner.listen=nowhere", "config", "validate")
+	for _, want := range []string{`node.memory: size "lots"`, "planner.max-pool: 0", "planner.frob", "node.offered-cores: -3", `"nowhere"`} {
+		o.wantLine(t, command.ExitConfig, want)
+		if n := strings.Count(o.err, want); n != 1 {
+			t.Errorf("%q is said %d times", want, n)
+		}
+	}
+}
+
 func TestDaemonsRefuseABadConfigurationBeforeTheyStart(t *testing.T) {
 	w := newWorld(t)
 	w.run(t, "up", "--listen", "0.0.0.0").wantLine(t, command.ExitConfig, "host:port")

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/cli/command"
@@ -35,12 +33,8 @@ func configCommand(sh *shell) *cobra.Command {
 	}
 	check := &cobra.Command{Use: "validate", Short: "Check the configuration and report every fault", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, err := sh.Config()
-			if err != nil {
-				return err
-			}
-			if err := cfg.Validate(); err != nil {
-				return command.Coded(command.ExitConfig, fmt.Errorf("configuration: %w", err))
+			if err := config.Faults(sh.Config()); err != nil {
+				return command.Coded(command.ExitConfig, err)
 			}
 			return nil
 		}}

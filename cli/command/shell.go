@@ -51,7 +51,7 @@ func (sh *Shell) Config() (config.Config, error) {
 	}
 	cfg, err := config.Load(from)
 	if err != nil {
-		return config.Config{}, Coded(ExitConfig, err)
+		return cfg, Coded(ExitConfig, err)
 	}
 	return cfg, nil
 }

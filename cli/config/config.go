@@ -167,7 +167,7 @@ func (c Config) Changed(next Config, sections ...string) []string {
 
 // Load reads the configuration. It checks what every command needs; the sections of
 // the daemons are checked by those that run them, since they depend on the machine and
-// the user. Its error lists every fault, one a line.
+// the user. Its error lists every fault, one a line; what it returns beside one is for Faults alone.
 func Load(from Sources) (Config, error) {
 	cfg := Default()
 	var err error
@@ -183,9 +183,30 @@ func Load(from Sources) (Config, error) {
 	}
 	cfg.Client.Dir, cfg.Client.State = CredentialDir(from.Environ), cfg.Planner.State
 	if err := errors.Join(err, cfg.Check("client.", "log."), cfg.Client.Validate()); err != nil {
-		return Config{}, fmt.Errorf("configuration: %w", err)
+		return cfg, fmt.Errorf("configuration: %w", err)
 	}
 	return cfg, nil
+}
+
+// Faults are all of what Load returned at once: what could not be read hides no value that may not be, and
+// a key that could not be read has its default meanwhile.
+func Faults(cfg Config, err error) error {
+	if cfg.Client.Planner == "" {
+		return err // The file itself cannot be read.
+	}
+	all := cfg.Validate()
+	if err == nil && all != nil {
+		return fmt.Errorf("configuration: %w", all)
+	}
+	if all == nil {
+		return err
+	}
+	for line := range strings.Lines(all.Error()) {
+		if line = strings.TrimSuffix(line, "\n"); !strings.Contains(err.Error(), line) {
+			err = errors.Join(err, errors.New(line))
+		}
+	}
+	return err
 }
 
 // begin has the engines begin with the presets that c names; Check tells of one that there is not.

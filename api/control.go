@@ -294,10 +294,9 @@ type ControlRequest struct {
 	// User is who asks: for App's end (VerbKill), for its own profiles.
 	User string   `json:"user,omitempty"`
 	Body *Profile `json:"body,omitempty"`
-	// Owner is whose profile is meant, Shared that it is the one that is everybody's, Taught that their runs teach it.
+	// Owner is whose profile is meant, Shared that it is the one that is everybody's.
 	Owner  string `json:"owner,omitempty"`
 	Shared bool   `json:"shared,omitempty"`
-	Taught bool   `json:"taught,omitempty"`
 	// Operates says that who asks operates. No message can say it.
 	Operates bool  `json:"-"`
 	Step     *Step `json:"step,omitempty"`
@@ -316,7 +315,7 @@ type ControlRequest struct {
 	// Suspended is the part of Elapsed in which the machine was suspended: the driver's
 	// clock stood still then.
 	Suspended units.Seconds `json:"suspended_s,omitempty"`
-	// Issue is the credential to be taken (VerbIssue), Login whose credentials are to be
+	// Issue is the credential to be taken (VerbIssue, VerbTicket), Login whose credentials are to be
 	// taken no more (VerbRevoke), Log the piece of a log of Node that is wanted (VerbLogs).
 	Issue *Issue      `json:"issue,omitempty"`
 	Login string      `json:"login,omitempty"`
@@ -427,6 +426,7 @@ const (
 	VerbPrincipals Verb = "auth-list"
 	VerbRevoke     Verb = "auth-revoke"
 	VerbWeb        Verb = "web"
+	VerbTicket     Verb = "ticket"
 )
 
 // Verbs are all of them.
@@ -436,5 +436,5 @@ func Verbs() []Verb {
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
 		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,
-		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb}
+		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket}
 }

@@ -21,6 +21,8 @@ const (
 	PrincipalUser PrincipalKind = "user"
 	// PrincipalApplication is one application's driver.
 	PrincipalApplication PrincipalKind = "application"
+	// PrincipalTicket is whoever has the ticket of a submission: it may register that, as its user, and nothing else.
+	PrincipalTicket PrincipalKind = "ticket"
 )
 
 // Role says what a user may do.
@@ -42,7 +44,7 @@ func Roles() []Role { return []Role{RoleView, RoleSubmit, RoleOperate} }
 // that comes over the bus is from it.
 type Principal struct {
 	Kind PrincipalKind `json:"kind,omitempty"`
-	// Name is the node's or the user's, or the application's id; "" of a planner.
+	// Name is the node's or the user's, the application's id, or the submission of a ticket; "" of a planner.
 	Name string `json:"name,omitempty"`
 	// Role is a user's.
 	Role Role `json:"role,omitempty"`
@@ -50,6 +52,8 @@ type Principal struct {
 	Bounds Bounds `json:"bounds,omitzero"`
 	// Until is when its credentials expire; never if it is zero.
 	Until time.Time `json:"until,omitzero"`
+	// Ticket says that a user registers by a ticket. No message can say it.
+	Ticket bool `json:"-"`
 }
 
 // Bounds are the most that the applications of a principal have; 0 and no Classes bound
@@ -122,8 +126,14 @@ func Token(s string) string {
 // Validate reports every fault of p at once, for one that a credential is issued to.
 func (p Principal) Validate() error {
 	var f faults
-	f.text("name", p.Name, MostToken/4)
+	if p.Kind != PrincipalTicket {
+		f.text("name", p.Name, MostToken/4)
+	}
 	switch p.Kind {
+	case PrincipalTicket:
+		f.text("submission", p.Name, MostToken/2) // It is part of a login.
+		f.check(p.Name != "", "submission is empty")
+		f.check(p.Role == "", "a ticket has no role")
 	case PrincipalNode:
 		f.check(ValidNodeName(p.Name), "node name %q is not valid: want letters, digits, - and _", Clip(p.Name, MostToken))
 		f.check(p.Role == "", "a node has no role")

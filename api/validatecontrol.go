@@ -11,7 +11,6 @@ func (r *ControlRequest) Validate() error {
 	f.token("app", string(r.App))
 	f.text("profile", r.Profile, MostName)
 	f.text("owner", r.Owner, MostName)
-	f.check(!r.Taught || r.Shared, "taught is asked for without shared: only a shared profile is taught by all")
 	f.text("node", r.Node, MostToken)
 	f.text("submission", r.Submission, MostToken)
 	f.bounded("extend_s", float64(r.Extend))

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // Settings by which a driver below another cluster manager talks to Pacer's planner.
@@ -33,30 +36,66 @@ func (l *launch) inCluster() bool {
 	return l.line.master() == api.ManagerYARN && l.given(confDeployMode, "--deploy-mode") == "cluster"
 }
 
-// ship has the files of this machine that the driver reads by its settings come to where it runs, as
-// copies: Hadoop takes no name with a colon, such as a planner's address. It returns all of --files.
-func (l *launch) ship() (string, error) {
-	dir, err := os.MkdirTemp("", "pacer-submit-")
-	if err != nil {
-		return "", fmt.Errorf("files for the driver: %w", err)
-	}
-	l.shipped = dir
+// Names that the driver has for what pacer submit brings it.
+const (
+	shippedTicket = "pacer.ticket"
+	shippedCA     = "pacer-ca.pem"
+)
+
+// ship has the driver find what it reads by its settings where it runs, and returns all of --files. In place of its
+// user's credential it is a ticket for this submission: the cluster manager shows all executors what it brings. Both
+// are files without a name, which spark-submit inherits: nothing is left when this process is killed.
+func (l *launch) ship(ctx context.Context, conn client) (string, error) {
 	files := l.given("spark.files", "--files")
-	for _, file := range [][2]string{{confCredentials, "pacer.credentials"}, {confTLSCA, "pacer-ca.pem"}} {
-		path, copied := l.settings[file[0]], filepath.Join(dir, file[1])
-		if path == "" {
-			continue
+	bring := func(key, name string, body []byte) error {
+		f, err := unnamed(name, body)
+		if err != nil {
+			return fmt.Errorf("%s for the driver: %w", name, err)
 		}
+		l.shipped = append(l.shipped, f)
+		files = joinJars(files, fmt.Sprintf("/proc/self/fd/%d#%s", f.Fd(), name))
+		l.settings[key] = name
+		return nil
+	}
+	if path := l.settings[confTLSCA]; path != "" {
 		body, err := os.ReadFile(path)
 		if err == nil {
-			err = os.WriteFile(copied, body, 0o600)
+			err = bring(confTLSCA, shippedCA, body)
 		}
 		if err != nil {
-			return "", fmt.Errorf("files for the driver: %w", err)
+			return "", fmt.Errorf("the planner's authority: %w", err)
 		}
-		files, l.settings[file[0]] = joinJars(files, copied), file[1]
 	}
-	return files, nil
+	if l.settings[confCredentials] == "" {
+		return files, nil
+	}
+	delete(l.settings, confCredentials)
+	if conn == nil {
+		return files, nil // It runs without Pacer.
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	who := api.Principal{Kind: api.PrincipalTicket, Name: l.settings[confSubmission]}
+	ticket := bus.NewCredential(who.Login())
+	_, err := conn.Control(ctx, api.VerbTicket, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: ticket.Hash()}})
+	if err != nil {
+		return "", fmt.Errorf("a ticket for the driver: %w", err)
+	}
+	err = bring(confCredentials, shippedTicket, ticket.Encode())
+	return files, err
+}
+
+// unnamed is a file without a name, with that content. What this process starts inherits it, by the same number.
+func unnamed(name string, body []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(body); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // withPlugin adds Pacer's plugin to those of the user: directly before the application, where a

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/bus"
 	pacerspark "github.com/sparkpacer/pacer/spark"
 )
 
@@ -53,28 +56,78 @@ func TestSubmitAttaches(t *testing.T) {
 	}
 }
 
-// A driver that YARN starts reads its files where it runs. What Pacer brings there is gone when spark-submit has ended.
+// shipped is what --files brings beside its user's.
+var shipped = regexp.MustCompile(`^/proc/self/fd/[0-9]+#pacer(-ca\.pem|\.ticket)$`)
+
+// A driver that YARN starts reads its files where it runs: a ticket for its submission, and no file of this machine.
 func TestSubmitToYARNsClusterMode(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})
-	w.fakeSpark(t, `while [ "$1" != --files ]; do shift; done; cat "${2#a.txt,}" >&2; exit 3`)
+	w.fakeSpark(t, `while [ "$1" != --files ]; do shift; done; all=${2#a.txt,}; cat "${all%#*}" >&2; exit 3`)
 	args := []string{"submit", "--pacer-planner", f.address, "--master", "yarn", "--deploy-mode", "cluster", "--files", "a.txt", "app.py"}
 	o := w.run(t, args...)
 	got := o.arguments()
 	conf, at := confOf(got), slices.Index(got, "--files")
-	copied, ours := strings.CutPrefix(got[at+1], "a.txt,")
-	if o.code != 3 || !ours || conf[confCredentials] != filepath.Base(copied) || !strings.Contains(o.err, "user-") {
+	if o.code != 3 || !shipped.MatchString(strings.TrimPrefix(got[at+1], "a.txt,")) || conf[confCredentials] != "pacer.ticket" {
 		t.Errorf("exit code %d, arguments %v; %s", o.code, got, o.err)
 	}
-	if _, err := os.Stat(copied); err == nil || conf[confWatched] != "true" || conf[confDefaultOptions] != "" {
-		t.Errorf("left is %s, settings %v", copied, conf)
+	asked := f.requested(t, api.VerbTicket)
+	var secret string
+	for line := range strings.Lines(o.err) {
+		if login, of, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && strings.HasPrefix(login, "ticket-") {
+			secret = of
+		}
+	}
+	if who := asked.Issue.Principal; who.Kind != api.PrincipalTicket || who.Name != conf[confSubmission] || (bus.Credential{Secret: secret}).Hash() != asked.Issue.Hash {
+		t.Errorf("asked for was %+v, the driver has %s", asked.Issue, o.err)
+	}
+	if conf[confWatched] != "true" || conf[confDefaultOptions] != "" {
+		t.Errorf("settings %v", conf)
 	}
 	if told := f.last(t, api.VerbExit); told.ExitCode != 3 {
 		t.Errorf("told was %+v", told)
 	}
 	w.fakeSpark(t, "exit 143")
 	w.run(t, args...).wantLine(t, 143, "yarn runs the application on")
-	f.last(t, api.VerbPing) // No exit of a driver that runs on is told.
+	f.last(t, api.VerbTicket) // No exit of a driver that runs on is told.
+}
+
+// Nothing that comes to the cluster is the user's credential, and nothing is on the disk for a kill -9 to leave there.
+func TestAttackTheCredentialOfWhoSubmits(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	tmp := t.TempDir()
+	w.env["TMPDIR"] = tmp
+	t.Setenv("TMPDIR", tmp)
+	w.fakeSpark(t, `ls "$TMPDIR" >&2; while [ "$1" != --files ]; do shift; done; cat "${2%#*}" >&2`)
+	o := w.run(t, "submit", "--pacer-planner", f.address, "--master", "yarn", "--deploy-mode", "cluster", "app.py")
+	if strings.Contains(o.err, f.operator.Secret) || strings.Contains(strings.Join(o.arguments(), " "), f.operator.Secret) {
+		t.Errorf("the driver has the user's secret: %s", o.err)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 || !strings.HasPrefix(o.err, "# Pacer") {
+		t.Errorf("on the disk is %v, %v: %s", left, err, o.err)
+	}
+	if o.code != 0 || !strings.Contains(o.err, "ticket-") {
+		t.Errorf("exit code %d: %s", o.code, o.err)
+	}
+}
+
+// The planner's authority comes beside the ticket, whatever its file is called.
+func TestShipBringsTheAuthority(t *testing.T) {
+	ca := filepath.Join(t.TempDir(), "odd:ca.pem")
+	if err := os.WriteFile(ca, []byte("the authority"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := launch{shell: &shell{}, settings: map[string]string{confTLSCA: ca, confCredentials: "/home/ann/file"}}
+	files, err := l.ship(t.Context(), nil)
+	if err != nil || !shipped.MatchString(files) || len(l.shipped) != 1 || l.settings[confTLSCA] != "pacer-ca.pem" ||
+		l.settings[confCredentials] != "" {
+		t.Fatalf("%q, %v, %v", files, err, l.settings)
+	}
+	body, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", l.shipped[0].Fd()))
+	if err != nil || string(body) != "the authority" {
+		t.Errorf("%q, %v", body, err)
+	}
 }
 
 // Where no planner answers, YARN runs what it would run without Pacer.

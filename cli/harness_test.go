@@ -227,6 +227,20 @@ func (f *fakePlanner) last(t *testing.T, want api.Verb) api.ControlRequest {
 	return api.ControlRequest{}
 }
 
+// requested is the newest request of a verb.
+func (f *fakePlanner) requested(t *testing.T, verb api.Verb) api.ControlRequest {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, v := range slices.Backward(f.verbs) {
+		if v == verb {
+			return f.asked[i]
+		}
+	}
+	t.Fatalf("the planner was asked %v, want %s", f.verbs, verb)
+	return api.ControlRequest{}
+}
+
 // await returns when the newest request is of that verb.
 func (f *fakePlanner) await(t *testing.T, want api.Verb) {
 	t.Helper()

@@ -134,7 +134,10 @@ func profilesPut(sh *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared, Taught: *taught})
+		if p.Taught = *taught; p.Taught && !*shared {
+			return command.Usagef("--taught: only a profile that is put with --shared is taught by all")
+		}
+		return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared})
 	}
 	return c
 }

@@ -120,8 +120,8 @@ type launch struct {
 	aside []string
 	// config is the configuration; its Client is how the planner is reached.
 	config config.Config
-	// shipped is a directory of copies that --files brings to the driver, "" for none.
-	shipped string
+	// shipped are the files without a name that --files brings to the driver.
+	shipped []*os.File
 }
 
 // submit checks everything that can be checked before anything starts, runs
@@ -131,12 +131,17 @@ func (l *launch) submit(ctx context.Context) error {
 		return err
 	}
 	env := l.authenticate()
-	arguments, err := l.arguments()
-	defer func() { _ = os.RemoveAll(l.shipped) }() // It is this user's alone in any case.
+	conn, done, err := l.askedPlanner(ctx)
 	if err != nil {
 		return err
 	}
-	conn, done, err := l.askedPlanner(ctx)
+	defer done() // Of what is closed already it does nothing.
+	arguments, err := l.arguments(ctx, conn)
+	defer func() {
+		for _, f := range l.shipped {
+			_ = f.Close()
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -401,7 +406,7 @@ func plannerOf(master string) (address string, ours bool) {
 
 // arguments returns spark-submit's arguments: what Pacer adds, then the
 // user's own in their order, so that a setting repeated by the user wins.
-func (l *launch) arguments() ([]string, error) {
+func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	has := func(key string) bool {
 		_, conf := l.line.conf[key]
 		_, file := l.files.all[key]
@@ -442,7 +447,7 @@ func (l *launch) arguments() ([]string, error) {
 	}
 	options := map[string]string{}
 	if l.inCluster() {
-		files, err := l.ship()
+		files, err := l.ship(ctx, conn)
 		if err != nil {
 			return nil, err
 		}

@@ -48,7 +48,9 @@ func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]string) (*plan
 
 func auditFailed(log *slog.Logger) func(error) {
 	return func(err error) {
-		log.Error("the audit log cannot be written: what is changed and refused is noted once it can, the first megabyte of it", "error", err)
+		log.Error(
+			"the audit log cannot be written: what is changed and refused is noted once it can, the first megabyte of it",
+			"error", err)
 	}
 }
 
@@ -86,6 +88,7 @@ func (a *plannerAccess) observe(inner func(ledger.Change)) func(ledger.Change) {
 			login := application(f.App).Login()
 			a.keyring.Remove(login)
 			time.AfterFunc(lingers, func() { a.disconnect(login) })
+			go func() { a.ended(a.archived(f)) }() // It is written to the disk.
 		case ledger.ExecutorRefused:
 			a.audit.refused(bus.Refusal{Login: api.Principal{Kind: api.PrincipalUser, Name: f.User}.Login(), What: "executor",
 				Why: errors.New(c.Line().Text)})
@@ -94,19 +97,42 @@ func (a *plannerAccess) observe(inner func(ledger.Change)) func(ledger.Change) {
 	}
 }
 
+// ended has it known when a ticket that has ended cannot be taken away on the disk: its time ends it.
+func (a *plannerAccess) ended(err error) {
+	if err != nil {
+		a.audit.line(auditLine{Who: string(api.PrincipalPlanner), Verb: string(api.VerbTicket), Result: err.Error()})
+	}
+}
+
 // register hands a registration over. Before the driver hears that it is taken, it may
 // connect as its application.
 func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
+	who := by.Login()
+	by, err := t.access.registrant(by, &r)
+	if err != nil {
+		t.access.audit.line(auditLine{Who: who, Verb: "register", What: r.Name, Result: err.Error()})
+		reply(api.RegisterReply{V: api.Version, Error: api.ToWire(err)})
+		return
+	}
 	t.loop.Register(by, r, func(answer api.RegisterReply) {
 		if answer.AppID != "" && r.Key != "" && !t.access.open {
 			t.access.keyring.Put(application(answer.AppID), r.Key)
 			answer.Own = true
 		}
 		if by.Kind != api.PrincipalApplication || answer.Error != nil {
-			t.access.audit.line(auditLine{Who: by.Login(), Verb: "register", What: r.Name + " " + string(answer.AppID),
+			t.access.audit.line(auditLine{Who: who, Verb: "register", What: r.Name + " " + string(answer.AppID),
 				Result: result(answer.Error)})
 		}
-		reply(answer)
+		if !by.Ticket || answer.Error != nil {
+			reply(answer)
+			return
+		}
+		go func() { // It is written to the disk before the driver hears.
+			if err := t.access.used(who, answer.AppID, r.Key); err != nil {
+				answer = api.RegisterReply{V: api.Version, Error: api.Errorf(api.KindTransient, "%v", err)}
+			}
+			reply(answer)
+		}()
 	})
 }
 
@@ -125,6 +151,19 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 			a = api.ControlReply{Error: api.ToWire(err)}
 		}
 		answer(a)
+	case api.VerbTicket:
+		go func() { // It is written to the disk.
+			err := access.Verb(by, verb)
+			if err == nil && !t.access.open {
+				err = t.access.issueTicket(by, r.Issue, time.Now())
+			}
+			answer(api.ControlReply{Error: api.ToWire(err)})
+		}()
+	case api.VerbExit:
+		t.loop.Control(by, verb, r, func(a api.ControlReply) {
+			go func() { t.access.ended(t.access.exited(by, r.Submission)) }()
+			answer(a)
+		})
 	case api.VerbWeb:
 		code, err := t.webCode(by)
 		answer(api.ControlReply{Error: api.ToWire(err), Web: code})
@@ -236,7 +275,7 @@ func about(r api.ControlRequest) string {
 		return r.Issue.Principal.Login()
 	case r.App != "":
 		return string(r.App)
-	case r.Taught:
+	case r.Shared && r.Body != nil && r.Body.Taught:
 		return r.Profile + " (shared, taught by all)"
 	case r.Shared:
 		return r.Profile + " (shared)"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,8 @@ type principals struct {
 
 	mu    sync.Mutex
 	known map[string]*grantee // By login.
+	// tickets are those of submissions, by login.
+	tickets map[string]*ticket
 	// revoked are those whose credentials were revoked and who have been issued none since, the newest
 	// last.
 	revoked []api.Principal
@@ -61,6 +64,7 @@ type principalsFile struct {
 	Principals []*grantee `json:"principals"`
 	// Revoked are those whose credentials were revoked, the newest last.
 	Revoked []api.Principal `json:"revoked,omitempty"`
+	Tickets []*ticket       `json:"tickets,omitempty"`
 }
 
 // shelf is where principals are kept: as one piece, which is nil where there is none.
@@ -147,7 +151,7 @@ func (s storeShelf) write(body []byte) error {
 // openPrincipals reads the principals of a shelf into keyring.
 func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 	p := &principals{keyring: keyring, disconnect: func(string) {}, standing: func(api.Principal, bool) {}, shelf: from,
-		known: map[string]*grantee{}}
+		known: map[string]*grantee{}, tickets: map[string]*ticket{}}
 	body, err := from.read()
 	if err != nil {
 		return nil, fmt.Errorf("principals: %w", err)
@@ -173,6 +177,10 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 		p.put(h)
 	}
 	p.revoked = file.Revoked
+	for _, t := range file.Tickets {
+		p.tickets[t.principal().Login()] = t
+		keyring.Put(t.principal(), t.Hash)
+	}
 	return p, nil
 }
 
@@ -189,6 +197,9 @@ func (p *principals) put(h *grantee) {
 func (p *principals) issue(i api.Issue, now time.Time) error {
 	if err := i.Validate(); err != nil {
 		return err
+	}
+	if i.Principal.Kind == api.PrincipalTicket {
+		return api.Errorf(api.KindInvalid, "a ticket is its user's to ask for (%s)", api.VerbTicket)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -249,13 +260,20 @@ func (p *principals) revoke(login string) error {
 		return api.Errorf(api.KindNotFound, "%q has no credentials: `pacer auth list` shows who has",
 			api.Clip(login, api.MostToken))
 	}
-	before := p.revoked
+	before, tickets := p.revoked, maps.Clone(p.tickets)
 	delete(p.known, login)
+	maps.DeleteFunc(p.tickets, func(_ string, t *ticket) bool { return t.User == login })
 	p.revoked = append(slices.Clone(before), api.Principal{Kind: h.Kind, Name: h.Name})
 	p.revoked = p.revoked[max(0, len(p.revoked)-mostRevoked):]
 	if err := p.save(); err != nil {
-		p.known[login], p.revoked = h, before
+		p.known[login], p.revoked, p.tickets = h, before, tickets
 		return err
+	}
+	for ticket, t := range tickets {
+		if t.User == login {
+			p.keyring.Remove(ticket)
+			p.disconnect(ticket)
+		}
 	}
 	p.keyring.Remove(login)
 	p.disconnect(login)
@@ -288,7 +306,10 @@ func (p *principals) sorted() []*grantee {
 }
 
 func (p *principals) save() error {
-	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted(), Revoked: p.revoked}, "", " ")
+	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted(), Revoked: p.revoked,
+		Tickets: slices.SortedFunc(maps.Values(p.tickets), func(a, b *ticket) int {
+			return strings.Compare(a.Submission, b.Submission)
+		})}, "", " ")
 	if err == nil {
 		err = p.shelf.write(append(body, '\n'))
 	}

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,5 +168,33 @@ func TestAttackManyWakeNodes(t *testing.T) {
 	from("ann")
 	if n := w.sleep(); n != 1 {
 		t.Errorf("ann leaves %d asleep", n)
+	}
+}
+
+// With a ticket one driver registers at a time: another one when that is heard no more, and a further context of its own.
+func TestAttackASecondDriverByATicket(t *testing.T) {
+	w := attachedWorld(t)
+	by := submitsWithin("ann", api.Bounds{})
+	by.Ticket = true
+	r := attachedTo("chain", 0)
+	r.Key = strings.Repeat("a", 2*api.HashBytes)
+	first := w.registers(by, r)
+	if first.Error != nil {
+		t.Fatal(first.Error)
+	}
+	further, next := r, r
+	further.Context = 1
+	next.Context, next.Key = 100, strings.Repeat("b", 2*api.HashBytes)
+	if reply := w.registers(by, next); api.KindOf(reply.Error) != api.KindTransient || w.app(first.AppID).State != api.AppRunning {
+		t.Errorf("beside the first, which is %s: %+v", w.app(first.AppID).State, reply)
+	}
+	if reply := w.registers(by, further); reply.Error != nil || reply.AppID == first.AppID {
+		t.Errorf("its next context: %+v", reply)
+	}
+	for range 6 {
+		w.pass(time.Second)
+	}
+	if reply := w.registers(by, next); reply.Error != nil {
+		t.Errorf("once it is silent: %+v", reply)
 	}
 }

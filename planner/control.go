@@ -264,7 +264,8 @@ func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Profile != "" {
 		p.Name = q.Profile
 	}
-	if p.Owner, p.Shared, p.Taught = cmp.Or(q.Owner, q.User), q.Shared, q.Taught; p.Shared {
+	p.Taught = p.Taught && q.Shared
+	if p.Owner, p.Shared = cmp.Or(q.Owner, q.User), q.Shared; p.Shared {
 		p.Owner = ""
 	}
 	how := "put"

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
@@ -82,6 +83,9 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}
 	if err := r.attached.mayName(q); err != nil {
+		return nil, err
+	}
+	if err := alone(r.view, by, q); err != nil {
 		return nil, err
 	}
 	if err := passOn(r.core, by, q); err != nil {
@@ -171,6 +175,23 @@ func again(by api.Principal, q api.RegisterRequest, a *ledger.App) error {
 	have := &a.Tenant.Launch
 	if q.Key != a.Tenant.Owner.Key || have.Withheld > 0 && have.Complete(&q.Launch).Bytes() > have.Bytes() {
 		return api.Errorf(api.KindConflict, "application %s of this submission has another driver", a.ID)
+	}
+	return nil
+}
+
+// quietFor is how long the driver that has a ticket must not have been heard before another one has it: it speaks each
+// second.
+const quietFor = 5 * time.Second
+
+// alone refuses a driver with a ticket while another one lives that has it: executors of its application may read that.
+// One that the cluster manager starts in the place of a lost one is heard a moment later.
+func alone(v ledger.View, by api.Principal, q api.RegisterRequest) error {
+	for _, a := range v.Apps() {
+		if by.Ticket && a.Tenant.Submission == q.Submission && !a.Over() && a.Tenant.Owner.Key != q.Key &&
+			a.Clocks.Silent < quietFor {
+			return api.Errorf(api.KindTransient, "the ticket of submission %s is that of application %s, whose driver is there",
+				q.Submission, a.ID)
+		}
 	}
 	return nil
 }

@@ -15,7 +15,8 @@
 //
 // VERB is one of apps, app, why, release, deadline, cap, kill, step, profiles, profile, profile-put,
 // profile-rm, nodes, node-drain, node-undrain, node-divide, node-consolidate, node-spare, policy,
-// policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web.
+// policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web,
+// ticket.
 // APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
@@ -52,6 +53,7 @@
 //	node NODE         node-...  node.NODE.hello, node.NODE.status,      node.NODE.plan, node.NODE.logs, _INBOX_LOGIN.>
 //	                            replies
 //	user              user-...  control.LOGIN.*, register.LOGIN         _INBOX_LOGIN.>
+//	ticket            ticket-.. register.LOGIN                          _INBOX_LOGIN.>
 //	planner           planner   >                                       >
 //
 // A login begins with the kind of its principal, and no two principals have the same one,

@@ -29,6 +29,8 @@ func rightsOf(p api.Principal) rights {
 		r.publish = []string{helloSubject(p.Name), statusSubject(p.Name)}
 		r.subscribe = append(r.subscribe, planSubject(p.Name), logsSubject(p.Name))
 		r.responds = true
+	case api.PrincipalTicket:
+		r.publish = []string{registerSubject(login)}
 	case api.PrincipalUser:
 		// The planner says who may not register, and why.
 		r.publish = []string{controlSubjects(login), registerSubject(login)}

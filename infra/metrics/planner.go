@@ -36,8 +36,8 @@ type Planner struct {
 }
 
 // mostProfiles and mostApps bound the series by profile and by application, which are users' to make. A profile has
-// its own from its first run on while there are places; an application while it runs: one that has a place keeps it, and
-// free ones are given in order of id, the oldest first. All others together are called other.
+// its own from its first run on while there are places. An application has them while it runs: one that has a place
+// keeps it, and free ones are given in order of id, the oldest first. All others together are called other.
 const (
 	mostProfiles = 200
 	mostApps     = 200

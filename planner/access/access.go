@@ -29,6 +29,7 @@ var needs = map[api.Verb]need{
 	api.VerbDeadline: {role: api.RoleSubmit, own: true},
 	api.VerbKill:     {role: api.RoleSubmit, own: true},
 	api.VerbExit:     {role: api.RoleSubmit, own: true},
+	api.VerbTicket:   {role: api.RoleSubmit},
 	// Their own: Profile.
 	api.VerbProfilePut: {role: api.RoleSubmit},
 	api.VerbProfileRm:  {role: api.RoleSubmit},

@@ -51,6 +51,9 @@ private[spark] object Credential {
   /** The login of who has none. */
   val Anyone = "anyone"
 
+  /** How the logins begin of those that may register: a user's, and that of a ticket for a submission. */
+  private val Registering = Seq("user-", "ticket-")
+
   private val SecretBytes = 32
   private val ClockIsOffSeconds = 3600L
 
@@ -109,7 +112,7 @@ private[spark] object Credential {
     lines.filterNot(l => l.isEmpty || l.startsWith("#")) match {
       case Seq(line) if line.indexOf(':') > 0 && !line.endsWith(":") =>
         val (login, secret) = line.splitAt(line.indexOf(':'))
-        if (!login.startsWith("user-")) throw fault(s"they are those of $login, want a user's: `pacer auth issue --user` makes some")
+        if (!Registering.exists(login.startsWith)) throw fault(s"they are those of $login, want a user's: `pacer auth issue --user` makes some")
         new Credential(login, secret.drop(1), Some(file), dated(IssuedMark), dated(UntilMark))
       case _ => throw fault("want one line login:secret, as `pacer auth issue` writes it")
     }

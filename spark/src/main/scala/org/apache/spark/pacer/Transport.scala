@@ -56,14 +56,13 @@ private[spark] final class NatsTransport private (
 
   import NatsTransport._
 
-  private val own = Credential.fresh("")
   private val handlers = mutable.Map[String, Array[Byte] => Unit]() // By subject; guarded by this.
   @volatile private var who = user
   @volatile private var line: Line = open(user)
   @volatile private var closed = false
   private var refusals = 0 // Of the application, one after the other; guarded by this.
 
-  /** The hash of the secret with which it will connect as an application. */
+  /** The hash of the secret with which it will connect as an application: of all contexts of a driver, which it shows to be one. */
   def key: String = own.hash
 
   override def login: String = name(who)
@@ -161,6 +160,8 @@ private[spark] final class NatsTransport private (
 private[spark] final class DeniedException(message: String, cause: Throwable) extends IOException(message, cause)
 
 private[spark] object NatsTransport {
+
+  private val own = Credential.fresh("")
 
   /** How long an attempt to connect waits for a server that says nothing; a JVM on a busy machine takes seconds itself. */
   val Patience: Duration = Duration.ofSeconds(10)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,47 @@ func TestSetUpRemovesWhatItHasMadeOnly(t *testing.T) {
 		}
 		if _, err := os.Stat(other); (err == nil) != c.kept {
 			t.Errorf("%s: what was in it: %v", c.name, err)
+		}
+	}
+}
+
+// Whatever pip installs is of a file that has its hash: who answers for the index decides on nothing. Each Spark that the
+// Makefile names has one.
+func TestAttackAPackageOfAnothersMaking(t *testing.T) {
+	setup, err := os.ReadFile("scripts/setup.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(setup)) {
+		if strings.Contains(line, "/pip\" install") && !strings.Contains(line, "--require-hashes") {
+			t.Errorf("without hashes: %s", line)
+		}
+	}
+	lists, err := filepath.Glob("scripts/requirements/*.txt")
+	if err != nil || len(lists) < 4 {
+		t.Fatalf("%v, %v", lists, err)
+	}
+	pinned, last := regexp.MustCompile(`^[a-z0-9-]+==[0-9][0-9a-z.]* \\$`), regexp.MustCompile(`^    --hash=sha256:[0-9a-f]{64}( \\)?$`)
+	for _, list := range lists {
+		body, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(body)) {
+			if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "# ") && !pinned.MatchString(line) && !last.MatchString(line) {
+				t.Errorf("%s: %q is neither a version nor its hash", list, line)
+			}
+		}
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^(NEWEST|EARLIEST|BETWEEN) *:= (.*)$`).FindAllStringSubmatch(string(makefile), -1) {
+		for _, version := range strings.Fields(m[2]) {
+			if _, err := os.Stat("scripts/requirements/pyspark-" + version + ".txt"); err != nil {
+				t.Errorf("pyspark %s has no hash: %v", version, err)
+			}
 		}
 	}
 }

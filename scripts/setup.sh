@@ -16,8 +16,6 @@ cd "$(dirname "$0")/.."
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pacer}
 PYSPARK=${PYSPARK:-4.3.0}
 VENV=${VENV:-$CACHE/venv-pyspark-$PYSPARK}
-NUMPY=2.2.6 # For each Python from 3.10 to 3.13.
-ARROW=(pandas==2.3.3 pyarrow==22.0.0)
 MADE=.made-by-pacer # A file in each virtual environment that this script has made.
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -60,6 +58,12 @@ sys.exit(version("pyspark") != sys.argv[1])
 PY
 }
 
+# What pip installs is of these files, whose hashes are those of PyPI: a file with another hash is refused. Of build and
+# the like only wheels are taken; a pyspark, which is none, is built by what build has installed.
+fetch() { # venv requirements pip's flags
+    "$1/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "scripts/requirements/$2.txt" "${@:3}"
+}
+
 pyspark() { # venv pyspark-version
     if has_packages "$1" "$2"; then
         return
@@ -78,15 +82,18 @@ pyspark() { # venv pyspark-version
         : >"$1/$MADE"
         python3 -m venv "$1"
     fi
+    [[ -e scripts/requirements/pyspark-$2.txt ]] || fail "there is no hash of pyspark $2 in scripts/requirements: add its file, or install it into $1"
     say "installing pyspark $2 and numpy into $1 by pip (about 450 MB to fetch)"
-    "$1/bin/pip" install --quiet --disable-pip-version-check "pyspark==$2" "numpy==$NUMPY"
+    fetch "$1" build --only-binary :all:
+    fetch "$1" common --only-binary :all:
+    fetch "$1" "pyspark-$2" --no-deps --use-pep517 --no-build-isolation
     has_packages "$1" "$2" || fail "pyspark $2 is not usable in $1"
 }
 
 pyspark "$VENV" "$PYSPARK"
 if [[ -n ${PANDAS:-} ]] && ! "$VENV/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null; then
     say "installing pandas and pyarrow into $VENV by pip (about 60 MB to fetch)"
-    "$VENV/bin/pip" install --quiet --disable-pip-version-check "${ARROW[@]}" "numpy==$NUMPY"
+    fetch "$VENV" arrow --only-binary :all:
 fi
 [[ -z ${YARN:-} ]] || { scripts/yarn.sh fetch && scripts/kubernetes.sh fetch; }
 for version in ${OLDEST:-} ${OTHERS:-}; do

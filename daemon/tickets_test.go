@@ -30,6 +30,8 @@ func ticket(ctx context.Context, by *bus.Conn, submission string) (bus.Credentia
 // Whoever reads a ticket where executors can has nothing by it: not before, beside or after its driver.
 func TestAttackATicket(t *testing.T) {
 	d := &desk{T: t, cfg: plannerConfig(t)}
+	text := &logs{}
+	d.cfg.Logger = text.logger()
 	stop := d.start()
 	user := func(name string, role api.Role) *bus.Conn {
 		return d.dial(d.issue(api.Principal{Kind: api.PrincipalUser, Name: name, Role: role}))
@@ -72,6 +74,11 @@ func TestAttackATicket(t *testing.T) {
 		}
 		if _, err := thief.SendEvents(ctx, api.Events{V: api.Version, AppID: "app-20260101000000-0001"}); err == nil {
 			t.Error("it speaks as an application")
+		}
+		for _, path := range []string{"/api/v1/nodes", "/metrics"} {
+			if status, body := get(t, httpOf(text.String(), "planner")+path, c); status < 400 {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
 		}
 	})
 

@@ -60,7 +60,7 @@ func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, 
 	s := placement.Attached(t.view, &d.Tenant, cmp.Or(wanted, placement.MostAttached(t.view, &d.Tenant)))
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = s.Cores, s.Slots, s.PerNode
 	d.Promise.Judgement = t.verdicts.Judge(t.outlook, d.App(), s, t.now)
-	must := d.Promise.Deadline > 0 && (d.Promise.Required || t.line.Late == assign.Refuse)
+	must := d.Promise.Deadline > 0 && !d.Promise.Reclaimed && (d.Promise.Required || t.line.Late == assign.Refuse)
 	if must && d.Promise.Verdict == api.VerdictInfeasible {
 		t.starter.refuse(d)
 		return nil, api.Errorf(api.KindInfeasible, "%s", d.Promise.Reason)

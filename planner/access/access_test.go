@@ -32,7 +32,7 @@ func TestVerbsByRole(t *testing.T) {
 				t.Errorf("%s may %s: %s, want %s", role, verb, may, want[verb][i])
 			}
 		}
-		for _, p := range []api.Principal{{Kind: api.PrincipalNode, Name: "n1"}, {Kind: api.PrincipalApplication, Name: "app-1"}, {Kind: "else", Name: "ann", Role: api.RoleOperate}} {
+		for _, p := range []api.Principal{{Kind: api.PrincipalNode, Name: "n1"}, {Kind: api.PrincipalApplication, Name: "app-1"}, {Kind: api.PrincipalTicket, Name: "s", Role: api.RoleOperate}, {Kind: "else", Name: "ann", Role: api.RoleOperate}} {
 			if err := access.Verb(p, verb); api.KindOf(err) != api.KindDenied || err == nil {
 				t.Errorf("%v may %s: %v", p, verb, err)
 			}

@@ -38,4 +38,10 @@ class CredentialTest {
     assertEquals(None, c.issued)
     assertTrue(c.refusal("h:4222", Instant.EPOCH).contains("refused the credentials of user-ann"))
   }
+
+  /** Users register applications, and who has the ticket of a submission; nobody else's credential is of use here. */
+  @Test def aTicketRegisters(): Unit = {
+    assertEquals("ticket-1-2", read("ticket-1-2:hidden\n").login)
+    for (other <- Seq("node-n1", "planner", "app-1")) assertThrows(classOf[UnreachableException], () => read(s"$other:hidden\n"))
+  }
 }

@@ -101,6 +101,13 @@ class TransportTest {
     t
   }
 
+  /** The planner lets no other driver go on by a ticket: all contexts of a driver are one's. */
+  @Test @Timeout(60) def contextsOfADriverHaveOneKey(): Unit = {
+    Server.next(LetIn, LetIn)
+    val (first, second) = (connect(), connect())
+    try assertEquals(first.key, second.key) finally Seq(first, second).foreach(_.close())
+  }
+
   @Test @Timeout(60) def whoIsRefusedIsToldAtOnce(): Unit = {
     Server.next(Refuse)
     assertEquals(ann.refusal(Server.address, java.time.Instant.now()), assertThrows(classOf[UnreachableException], () => connect()).getMessage)

@@ -322,7 +322,7 @@ type ControlRequest struct {
 	Log   *LogRequest `json:"log,omitempty"`
 	// Page is the part that is wanted of an answer that may be long, nil for all of it.
 	Page *Page `json:"page,omitempty"`
-	// Query is what is wanted of a report or of the cores' history.
+	// Query is what is wanted of a report or of the cores' history, or which token is (VerbToken).
 	Query *Query `json:"query,omitempty"`
 }
 
@@ -376,6 +376,8 @@ type ControlReply struct {
 	Log *LogReply `json:"log,omitempty"`
 	// Web is a code for a session on the page.
 	Web *WebCode `json:"web,omitempty"`
+	// Token is one to ask by HTTP with.
+	Token *HTTPToken `json:"token,omitempty"`
 	// Report adds up runs, Cores is who had the cores.
 	Report *Report       `json:"report,omitempty"`
 	Cores  *CoresHistory `json:"cores,omitempty"`
@@ -427,6 +429,7 @@ const (
 	VerbRevoke     Verb = "auth-revoke"
 	VerbWeb        Verb = "web"
 	VerbTicket     Verb = "ticket"
+	VerbToken      Verb = "auth-token"
 )
 
 // Verbs are all of them.
@@ -436,5 +439,5 @@ func Verbs() []Verb {
 		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
 		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,
-		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket}
+		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket, VerbToken}
 }

@@ -112,8 +112,8 @@ type RegisterRequest struct {
 	Executors int   `json:"executors,omitempty"`
 	// Planner is who has answered the application's last registration (RegisterReply.Planner).
 	Planner string `json:"planner,omitempty"`
-	// Key is the hash of the secret with which the driver will connect as the application,
-	// in hexadecimal (HashBytes); "" for a driver that stays its user.
+	// Key is the public key of the secret with which the driver will connect as the application
+	// (ValidKey); "" for a driver that stays its user.
 	Key string `json:"key,omitempty"`
 	// Watched says that a pacer submit runs the driver, and reports its exit (VerbExit).
 	Watched bool `json:"watched,omitempty"`

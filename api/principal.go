@@ -156,22 +156,22 @@ func (p Principal) Validate() error {
 	return f.err("principal")
 }
 
-// Issue asks for a credential of Principal, whose secret the asker has made: only its hash
-// travels (HashBytes bytes, in hexadecimal).
+// Issue asks for a credential of Principal, whose secret the asker has made: only its public key
+// travels (ValidKey).
 type Issue struct {
 	Principal Principal `json:"principal"`
-	Hash      string    `json:"hash"`
+	Key       string    `json:"key"`
 	// Enrols says that a node asks for itself, by an operator's credential that it finds: one whose
 	// credentials were revoked is not given others by that.
 	Enrols bool `json:"enrols,omitempty"`
 }
 
-// HashBytes is the length of a secret's hash, SHA-256.
-const HashBytes = 32
+// keyChars is the length of a public key as NATS writes those of users: U, and base32.
+const keyChars = 56
 
-// ValidHash reports whether s is a hash in hexadecimal.
-func ValidHash(s string) bool {
-	return len(s) == 2*HashBytes && strings.Trim(s, "0123456789abcdef") == ""
+// ValidKey reports whether s is a public key.
+func ValidKey(s string) bool {
+	return len(s) == keyChars && s[0] == 'U' && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
 // Validate reports every fault of i at once.
@@ -179,8 +179,8 @@ func (i Issue) Validate() error {
 	if err := i.Principal.Validate(); err != nil {
 		return err
 	}
-	if !ValidHash(i.Hash) {
-		return Errorf(KindInvalid, "the hash of the secret is not one")
+	if !ValidKey(i.Key) {
+		return Errorf(KindInvalid, "the key of the secret is none: whoever asks has to be of this planner's release")
 	}
 	return nil
 }

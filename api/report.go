@@ -35,6 +35,8 @@ type Query struct {
 	// minute. After leaves out the points until that moment; zero is none.
 	Step  units.Seconds `json:"step_s,omitempty"`
 	After time.Time     `json:"after,omitzero"`
+	// Token is the one that is wanted.
+	Token TokenRequest `json:"token,omitzero"`
 }
 
 func (q *Query) validate(f *faults) {
@@ -43,6 +45,11 @@ func (q *Query) validate(f *faults) {
 	f.finite("since_s", float64(q.Since))
 	f.between("utc_offset_s", float64(q.UTCOffset), -86400, 86400)
 	f.check(q.Step == 0 || q.Step == 1 || q.Step == 60, "step_s is %v, want 1 or 60", float64(q.Step))
+	most := MostTokenFor
+	if q.Token.Scrape {
+		most = MostScrapeFor
+	}
+	f.between("token.for_s", float64(q.Token.For), 0, float64(most))
 }
 
 // Report adds up the runs that ended from Since to Until, of those that who asks may see.

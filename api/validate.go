@@ -36,7 +36,7 @@ func (r RegisterRequest) Validate() error {
 	f.text("name", r.Name, MostName)
 	f.text("profile", r.Profile, MostName)
 	f.text("user", r.User, MostName)
-	f.check(r.Key == "" || ValidHash(r.Key), "key is no hash")
+	f.check(r.Key == "" || ValidKey(r.Key), "key is no public key: the driver's jar has to be of this planner's release")
 	f.text("ui_web_url", r.UIWebURL, MostName)
 	f.finite("deadline_s", float64(r.Deadline))
 	f.finite("elapsed_s", float64(r.Elapsed))

@@ -77,7 +77,7 @@ func (l *launch) ship(ctx context.Context, conn client) (string, error) {
 	defer cancel()
 	who := api.Principal{Kind: api.PrincipalTicket, Name: l.settings[confSubmission]}
 	ticket := bus.NewCredential(who.Login())
-	_, err := conn.Control(ctx, api.VerbTicket, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: ticket.Hash()}})
+	_, err := conn.Control(ctx, api.VerbTicket, api.ControlRequest{Issue: &api.Issue{Principal: who, Key: ticket.Key()}})
 	if err != nil {
 		return "", fmt.Errorf("a ticket for the driver: %w", err)
 	}

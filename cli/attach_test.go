@@ -78,7 +78,7 @@ func TestSubmitToYARNsClusterMode(t *testing.T) {
 			secret = of
 		}
 	}
-	if who := asked.Issue.Principal; who.Kind != api.PrincipalTicket || who.Name != conf[confSubmission] || (bus.Credential{Secret: secret}).Hash() != asked.Issue.Hash {
+	if who := asked.Issue.Principal; who.Kind != api.PrincipalTicket || who.Name != conf[confSubmission] || (bus.Credential{Secret: secret}).Key() != asked.Issue.Key {
 		t.Errorf("asked for was %+v, the driver has %s", asked.Issue, o.err)
 	}
 	if conf[confWatched] != "true" || conf[confDefaultOptions] != "" {

@@ -29,7 +29,7 @@ An address that other machines reach has a certificate, which pacer auth init ma
 func authCommand(sh *shell) *cobra.Command {
 	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), issueCommand(sh),
 		principalsCommand(sh), revokeCommand(sh),
-		natsCommand(sh))
+		natsCommand(sh), tokenCommand(sh))
 	c.Long = authHelp
 	return c
 }
@@ -72,7 +72,7 @@ func issueCommand(sh *shell) *cobra.Command {
 		own := bus.NewCredential(p.Login())
 		own.Issued, own.Until = sh.now.UTC().Truncate(time.Second), p.Until
 		reply, err := sh.ask(c.Context(), api.VerbIssue,
-			api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
+			api.ControlRequest{Issue: &api.Issue{Principal: p, Key: own.Key()}})
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func natsCommand(sh *shell) *cobra.Command {
 		Args: cobra.NoArgs,
 		Long: "Print the block of a nats-server's configuration by which it knows the planner of this\n" +
 			"machine's planner.state and asks it about everybody else (planner.nats-url). The planner's\n" +
-			"credential is made where it is not there yet. The block has its secret.",
+			"credential is made where it is not there yet. The block has no secret.",
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := sh.Config()
 			if err != nil {

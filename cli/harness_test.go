@@ -127,6 +127,8 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		}
 	case api.VerbWeb:
 		reply.Web = &f.web
+	case api.VerbToken:
+		reply.Token = &api.HTTPToken{Token: "TOKEN", Until: time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC), URL: "http://127.0.0.1:4281"}
 	case api.VerbKill:
 		reply.Message, reply.Error = f.kill(r.App)
 	case api.VerbProfiles:

@@ -54,7 +54,7 @@ func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error)
 		return nil, nil, err
 	}
 	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Credential: own, TLS: cfg.TLS, Name: "pacer",
-		Timeout: cfg.Timeout})
+		Plaintext: cfg.Plaintext, Timeout: cfg.Timeout})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -224,6 +224,7 @@ const (
 	confProgram     = "spark.pacer.program"
 	confCredentials = "spark.pacer.credentials"
 	confTLSCA       = "spark.pacer.tls.ca"
+	confPlaintext   = "spark.pacer.plaintext"
 	confDriverHost  = "spark.driver.host"
 	confDriverBind  = "spark.driver.bindAddress"
 )
@@ -444,6 +445,9 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	}
 	if l.config.Client.TLS.CA != "" && !has(confTLSCA) {
 		l.settings[confTLSCA] = l.config.Client.TLS.CA
+	}
+	if l.config.Client.Plaintext && !has(confPlaintext) {
+		l.settings[confPlaintext] = "true"
 	}
 	options := map[string]string{}
 	if l.inCluster() {

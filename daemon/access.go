@@ -167,6 +167,9 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 	case api.VerbWeb:
 		code, err := t.webCode(by)
 		answer(api.ControlReply{Error: api.ToWire(err), Web: code})
+	case api.VerbToken:
+		token, err := t.token(by, r)
+		answer(api.ControlReply{Error: api.ToWire(err), Token: token})
 	case api.VerbBackup:
 		if err := access.Verb(by, verb); err != nil {
 			answer(api.ControlReply{Error: api.ToWire(err)})
@@ -201,6 +204,23 @@ func (t *term) webCode(by api.Principal) (*api.WebCode, error) {
 		return nil, api.Errorf(api.KindConflict, "this planner shows no page: its planner.http is empty")
 	}
 	return &api.WebCode{Code: p.door.Sessions.Code(by), URL: p.site.url()}, nil
+}
+
+// token lets somebody ask by HTTP as who they are, or look only.
+func (t *term) token(by api.Principal, r api.ControlRequest) (*api.HTTPToken, error) {
+	p := t.planner
+	if err := errors.Join(r.Validate(), access.Verb(by, api.VerbToken)); err != nil {
+		return nil, err
+	}
+	if p.site == nil {
+		return nil, api.Errorf(api.KindConflict, "this planner answers no HTTP: its planner.http is empty")
+	}
+	var wanted api.TokenRequest
+	if r.Query != nil {
+		wanted = r.Query.Token
+	}
+	token, until := p.door.Sessions.Token(by, wanted)
+	return &api.HTTPToken{Token: token, Until: until, URL: p.site.url()}, nil
 }
 
 // Plan implements web.Planner.
@@ -246,27 +266,6 @@ func (a *plannerAccess) answer(by api.Principal, verb api.Verb, r api.ControlReq
 		return api.ControlReply{Message: fmt.Sprintf("the credentials of %s are taken no more", r.Login)}, nil
 	}
 	return api.ControlReply{Principals: a.list()}, nil
-}
-
-// scrapes refuses whoever may not see metrics: people, of any role, may.
-func (a *plannerAccess) scrapes(login, secret string) error {
-	who, err := a.keyring.Prove(login, secret)
-	if err == nil && !a.open {
-		err = access.Verb(who, api.VerbApps)
-	}
-	return err
-}
-
-// prove is the principal of a login that is proven to the page. A server that lets everybody in proves nothing.
-func (a *plannerAccess) prove(login, secret, from string) (api.Principal, error) {
-	if a.open {
-		return api.Principal{}, api.Errorf(api.KindDenied, "logins prove nothing here: `pacer web` begins a session")
-	}
-	by, err := a.keyring.Prove(login, secret)
-	if err != nil {
-		a.audit.session(login, from, err)
-	}
-	return by, err
 }
 
 func about(r api.ControlRequest) string {

@@ -39,7 +39,7 @@ func (d *desk) dial(c bus.Credential) *bus.Conn {
 func (d *desk) issue(p api.Principal) bus.Credential {
 	d.Helper()
 	c := bus.NewCredential(p.Login())
-	if _, err := d.owner.Control(d.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: c.Hash()}}); err != nil {
+	if _, err := d.owner.Control(d.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Key: c.Key()}}); err != nil {
 		d.Fatal(err)
 	}
 	return c
@@ -83,7 +83,7 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	conns := map[string]*bus.Conn{"owner": d.owner, "ann": d.dial(ann), "bob": d.dial(bob), "viv": d.dial(viv)}
 
 	secret := bus.NewCredential("")
-	reply, err := conns["ann"].Register(t.Context(), application("s-ann", secret.Hash()))
+	reply, err := conns["ann"].Register(t.Context(), application("s-ann", secret.Key()))
 	if err != nil || !reply.Own {
 		t.Fatalf("%+v, %v", reply, err)
 	}
@@ -105,10 +105,10 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	}
 	// The submission alone makes nobody the application's user, nor its driver.
 	for name, allowed := range map[string]bool{"bob": false, "viv": false, "ann": true} {
-		_, err := conns[name].Register(t.Context(), application("s-ann", secret.Hash()))
+		_, err := conns[name].Register(t.Context(), application("s-ann", secret.Key()))
 		check(name+" registers ann's application again", allowed, err)
 	}
-	if _, err := conns["ann"].Register(t.Context(), application("s-ann", bus.NewCredential("").Hash())); api.KindOf(err) != api.KindConflict || err == nil {
+	if _, err := conns["ann"].Register(t.Context(), application("s-ann", bus.NewCredential("").Key())); api.KindOf(err) != api.KindConflict || err == nil {
 		t.Errorf("another driver of the same submission: %v", err)
 	}
 	for verb, q := range map[api.Verb]api.ControlRequest{
@@ -159,7 +159,7 @@ func TestWhoMayAskForWhat(t *testing.T) {
 	bound.Bounds = api.Bounds{Classes: []api.Class{api.ClassBatch}, Cores: 1}
 	kim := d.issue(bound)
 	other := bus.NewCredential("")
-	batch := application("s-kim", other.Hash())
+	batch := application("s-kim", other.Key())
 	if _, err := d.dial(kim).Register(t.Context(), batch); api.KindOf(err) != api.KindDenied || err == nil || !strings.Contains(err.Error(), "the bound classes of user kim") {
 		t.Errorf("a class that is not kim's: %v", err)
 	}
@@ -202,7 +202,7 @@ func TestADriverSpeaksForNobodyElse(t *testing.T) {
 	theirs, node := d.issue(victim), d.issue(api.Principal{Kind: api.PrincipalNode, Name: "n1"})
 	for i, login := range []string{"*", ">", theirs.Login, node.Login, "planner", "a/marks"} {
 		secret := bus.NewCredential(login)
-		r := application(fmt.Sprint("s", i), secret.Hash())
+		r := application(fmt.Sprint("s", i), secret.Key())
 		r.AppID = api.AppID(login)
 		if reply, err := intruder.Register(t.Context(), r); api.KindOf(err) != api.KindInvalid {
 			t.Errorf("registered as %s: %+v, %v", login, reply, err)

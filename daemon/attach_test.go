@@ -189,7 +189,7 @@ func TestRealAttach(t *testing.T) {
 func attachApplication(t *testing.T, conn *bus.Conn, submission, driver string) api.AppID {
 	t.Helper()
 	secret := bus.NewCredential("")
-	reply, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", Key: secret.Hash(),
+	reply, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", Key: secret.Key(),
 		Launch: api.Launch{DriverURL: driver, Heap: units.GiB, SparkVersion: "4.3.0", Cores: 2,
 			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1700000000000_0001"}}})
 	if err != nil {

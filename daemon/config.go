@@ -37,7 +37,7 @@ type PlannerConfig struct {
 	// certificate of Listen, and of HTTP off loopback. Without files both use what
 	// `pacer auth init` made in State/TLSDir, off loopback.
 	TLS bus.TLS
-	// Plaintext allows addresses that are not loopback without TLS.
+	// Plaintext allows addresses that are not loopback without TLS, NatsURL too.
 	Plaintext bool
 	// HTTP is the address of the page, its API, /metrics, /healthz and /readyz; "" turns them off.
 	HTTP string
@@ -96,7 +96,7 @@ type NodeConfig struct {
 	Owners      []Owner
 	TLS         bus.TLS
 	// HTTP is the address of /metrics and /healthz; "" turns them off. Off loopback
-	// it uses TLS.Cert, unless Plaintext allows it without TLS.
+	// it uses TLS.Cert, unless Plaintext allows it without TLS, and so the way to Planner.
 	HTTP      string
 	Plaintext bool
 	// State is the directory of node.db, Work that of the executors' files and

@@ -173,13 +173,17 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 		"node":    {"pacer_build_info{", "pacer_node_cpu_offered_cores 1.8", "pacer_control_loop_missed_ticks_total", "process_resident_memory_bytes"},
 	} {
 		url := httpOf(text.String(), component)
-		if code, body := get(t, url+"/healthz", bus.Credential{}); code != 200 || body != "ok\n" {
+		if code, body := get(t, url+"/healthz", ""); code != 200 || body != "ok\n" {
 			t.Errorf("%s: health %d %q", component, code, body)
 		}
-		if code, _ := get(t, url+"/metrics", bus.Credential{}); code != 401 {
+		if code, _ := get(t, url+"/metrics", ""); code != 401 {
 			t.Errorf("%s: metrics without a token: %d", component, code)
 		}
-		_, body := get(t, url+"/metrics", mine)
+		token := nodeToken(t, cfg.Node)
+		if component == "planner" {
+			token = tokenOf(t, conn, api.TokenRequest{Scrape: true})
+		}
+		_, body := get(t, url+"/metrics", token)
 		for _, want := range wants {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: %s is not among the metrics", component, want)
@@ -209,20 +213,44 @@ func httpOf(text, component string) string {
 	return m[1]
 }
 
-func get(t *testing.T, url string, by bus.Credential) (int, string) {
+// tokenOf is a token of whom c is.
+func tokenOf(t *testing.T, c *bus.Conn, r api.TokenRequest) string {
 	t.Helper()
-	return getBy(t, http.DefaultClient, url, by)
+	reply, err := c.Control(t.Context(), api.VerbToken, api.ControlRequest{Query: &api.Query{Token: r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.Token.Token
+}
+
+// nodeToken is the token of a node controller's own HTTP address.
+func nodeToken(t *testing.T, cfg daemon.NodeConfig) string {
+	t.Helper()
+	path := daemon.NodeTokenPath(cfg.State)
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, %v", path, info, err)
+	}
+	return strings.TrimSpace(string(body))
+}
+
+func get(t *testing.T, url, token string) (int, string) {
+	t.Helper()
+	return getBy(t, http.DefaultClient, url, token)
 }
 
 // getBy is get by a client that trusts the server.
-func getBy(t *testing.T, client *http.Client, url string, by bus.Credential) (int, string) {
+func getBy(t *testing.T, client *http.Client, url, token string) (int, string) {
 	t.Helper()
 	ask, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by.Login != "" {
-		ask.Header.Set("Authorization", "Bearer "+by.Login+":"+by.Secret)
+	if token != "" {
+		ask.Header.Set("Authorization", "Bearer "+token)
 	}
 	r, err := client.Do(ask)
 	if err != nil {
@@ -338,29 +366,39 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 	defer conn.Close()
 	issue := func(p api.Principal) bus.Credential {
 		c := bus.NewCredential(p.Login())
-		if _, err := conn.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: c.Hash()}}); err != nil {
+		if _, err := conn.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Key: c.Key()}}); err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
 	viewer := issue(api.Principal{Kind: api.PrincipalUser, Name: "viv", Role: api.RoleView})
 	node := issue(api.Principal{Kind: api.PrincipalNode, Name: "n1"})
+	viv, err := bus.Dial(bus.Options{Address: address, Credential: viewer, TLS: bus.TLS{CA: authority.CA()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer viv.Close()
+	looks := tokenOf(t, viv, api.TokenRequest{})
 	for name, c := range map[string]struct {
-		by   bus.Credential
+		by   string
 		path string
 		want int
 	}{
-		"nobody":                {bus.Credential{}, "/metrics", 401},
-		"nobody, about health":  {bus.Credential{}, "/healthz", 401},
-		"another secret":        {bus.NewCredential(operator.Login), "/metrics", 401},
-		"a node":                {node, "/metrics", 401},
-		"a viewer":              {viewer, "/metrics", 200},
-		"a viewer about health": {viewer, "/healthz", 200},
-		"the operator":          {operator, "/metrics", 200},
-		"nobody, readiness":     {bus.Credential{}, "/readyz", 401},
-		"nobody, the page":      {bus.Credential{}, "/", 200},
-		"nobody, of the page":   {bus.Credential{}, "/api/v1/nodes", 401},
-		"a viewer of the page":  {viewer, "/api/v1/nodes", 200},
+		"nobody":                {"", "/metrics", 401},
+		"nobody, about health":  {"", "/healthz", 401},
+		"a made up token":       {"made-up", "/metrics", 401},
+		"a node's secret":       {node.Login + ":" + node.Secret, "/metrics", 401},
+		"a viewer's secret":     {viewer.Login + ":" + viewer.Secret, "/metrics", 401},
+		"an operator's secret":  {operator.Login + ":" + operator.Secret, "/metrics", 401},
+		"a secret of the page":  {operator.Login + ":" + operator.Secret, "/api/v1/nodes", 401},
+		"a viewer":              {looks, "/metrics", 200},
+		"a viewer about health": {looks, "/healthz", 200},
+		"the operator":          {tokenOf(t, conn, api.TokenRequest{}), "/metrics", 200},
+		"a scraper":             {tokenOf(t, conn, api.TokenRequest{Scrape: true}), "/metrics", 200},
+		"nobody, readiness":     {"", "/readyz", 401},
+		"nobody, the page":      {"", "/", 200},
+		"nobody, of the page":   {"", "/api/v1/nodes", 401},
+		"a viewer of the page":  {looks, "/api/v1/nodes", 200},
 	} {
 		if got, _ := getBy(t, client, "https://127.0.0.1:"+port[1]+c.path, c.by); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -372,7 +410,7 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 	} else if _ = a.Body.Close(); a.ProtoMajor != 2 {
 		t.Errorf("the page by HTTP/%d", a.ProtoMajor)
 	}
-	v := &visitor{T: t, client: quick, url: "https://127.0.0.1:" + port[1], token: viewer.Login + ":" + viewer.Secret}
+	v := &visitor{T: t, client: quick, url: "https://127.0.0.1:" + port[1], token: looks}
 	if v.watch()["at"] == nil {
 		t.Error("no stream by HTTP/2")
 	}
@@ -382,8 +420,8 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	basic.SetBasicAuth(viewer.Login, viewer.Secret)
-	if r, err := client.Do(basic); err != nil || r.StatusCode != http.StatusOK {
-		t.Errorf("by basic authentication: %v", err)
+	if r, err := client.Do(basic); err != nil || r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a secret by basic authentication: %v", err)
 	} else {
 		_ = r.Body.Close()
 	}

@@ -37,7 +37,7 @@ func TestWhoFillsItsPartOfTheDiskIsEnded(t *testing.T) {
 	defer cancel()
 	secret := bus.NewCredential("")
 	register := func(name string) api.AppID {
-		reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: name, Name: name, Key: secret.Hash(),
+		reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: name, Name: name, Key: secret.Key(),
 			Launch: api.Launch{DriverURL: "spark://x", Heap: 512 * units.MiB, SparkVersion: "4.2.0"}})
 		if err != nil {
 			t.Fatal(err)

@@ -3,11 +3,11 @@ package daemon
 import (
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner/access"
 	"github.com/sparkpacer/pacer/web"
 )
 
@@ -18,23 +18,14 @@ type door struct {
 }
 
 // newDoor returns the door of a planner, which others reach at an address and which serves while there is a term.
-func newDoor(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], a *audit) (*door, error) {
+func newDoor(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], a *audit) *door {
 	d := &door{term: t}
 	if cfg.Listen == "" && cfg.NatsURL == "" {
 		address = func() string { return "" } // Only this process can connect.
 	}
-	d.Server = web.New(web.Config{Serves: d.serves, Who: d.who, Prove: d.prove, Began: a.session, Hosts: hosts(cfg),
+	d.Server = web.New(web.Config{Serves: d.serves, Who: d.who, Began: a.session, Hosts: hosts(cfg),
 		Release: cfg.Engine.Release, Planner: address})
-	if cfg.NatsURL != "" {
-		return d, nil // Another planner may have revoked credentials since the sessions were kept.
-	}
-	shelf := fileShelf(filepath.Join(credentialDir(cfg.State), "sessions.json"))
-	body, err := shelf.read()
-	if err == nil && body != nil {
-		err = d.Sessions.Restore(body)
-	}
-	d.Sessions.Keep = func(body []byte) { _ = shelf.write(body) } // Else they end with the process.
-	return d, err
+	return d
 }
 
 var errStandsBy = api.Errorf(api.KindTransient, "this planner stands by, another one serves")
@@ -59,13 +50,14 @@ func (d *door) ready() error {
 	return t.loop.Alive()
 }
 
-// scrapes refuses whoever may not see metrics. Whom to let in is known to a planner that serves.
-func (d *door) scrapes(login, secret string) error {
-	t, err := d.serving()
-	if err != nil {
-		return err
+// scrapes refuses whoever may not see metrics: people, of any role, may. Whom to let in is known to a planner that
+// serves.
+func (d *door) scrapes(token string) error {
+	by, _, err := d.Holder(token)
+	if err == nil {
+		err = access.Verb(by, api.VerbApps)
 	}
-	return t.access.scrapes(login, secret)
+	return err
 }
 
 // who is the principal of a login.
@@ -73,15 +65,6 @@ func (d *door) who(login string) (by api.Principal, err error) {
 	t, err := d.serving()
 	if err == nil {
 		by, err = t.access.keyring.Who(login)
-	}
-	return by, err
-}
-
-// prove is who for a login that has still to be proven.
-func (d *door) prove(login, secret, from string) (by api.Principal, err error) {
-	t, err := d.serving()
-	if err == nil {
-		by, err = t.access.prove(login, secret, from)
 	}
 	return by, err
 }

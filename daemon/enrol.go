@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,8 +127,8 @@ func (e *enrolment) enrol(ctx context.Context) error {
 }
 
 func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
-	conn, err := e.dial(bus.Options{Address: e.cfg.Planner, TLS: e.cfg.TLS, Credential: operator, Name: "node " +
-		e.cfg.Name + ", to enrol"})
+	conn, err := e.dial(bus.Options{Address: e.cfg.Planner, TLS: e.cfg.TLS, Plaintext: e.cfg.Plaintext,
+		Credential: operator, Name: "node " + e.cfg.Name + ", to enrol"})
 	if err != nil {
 		return err
 	}
@@ -138,25 +137,11 @@ func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if _, err := conn.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: e.principal(),
-		Hash: c.Hash(), Enrols: true}}); err != nil {
+		Key: c.Key(), Enrols: true}}); err != nil {
 		return err
 	}
 	if err := bus.WriteSecret(e.path(), c.Encode()); err != nil {
 		return fmt.Errorf("credentials of this node: %w", err)
 	}
 	return nil
-}
-
-// scrapes refuses whoever does not give the node's own credential, or that of who runs it.
-func (e *enrolment) scrapes(login, secret string) error {
-	all := e.operators()
-	if c, err := bus.LoadCredential(e.path(), api.PrincipalNode); err == nil {
-		all = append(all, c)
-	}
-	for _, c := range all {
-		if login == c.Login && subtle.ConstantTimeCompare([]byte(secret), []byte(c.Secret)) == 1 {
-			return nil
-		}
-	}
-	return api.Errorf(api.KindDenied, "that is no credential of this node or of who runs it")
 }

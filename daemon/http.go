@@ -2,17 +2,21 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/infra/metrics"
 	"github.com/sparkpacer/pacer/web"
@@ -29,7 +33,7 @@ type site struct {
 // those look that Scrapes takes.
 type siteConfig struct {
 	Address string
-	Scrapes func(login, secret string) error
+	Scrapes func(token string) error
 	TLS     bus.TLS
 	Log     *slog.Logger
 	// Checks are what is answered by paths of their own: nil, or what is wrong.
@@ -85,18 +89,14 @@ func newSite(cfg siteConfig, g prometheus.Gatherer) (*site, error) {
 	return s, nil
 }
 
-// guarded asks for a bearer token "login:secret", or the two by HTTP's basic
-// authentication, that scrapes takes.
-func guarded(inner http.Handler, scrapes func(login, secret string) error) http.Handler {
+// guarded asks for a bearer token that scrapes takes.
+func guarded(inner http.Handler, scrapes func(token string) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		login, secret, ok := r.BasicAuth()
-		if !ok {
-			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			login, secret, ok = strings.Cut(strings.TrimSpace(token), ":")
-		}
-		if !ok || scrapes(login, secret) != nil {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || scrapes(strings.TrimSpace(token)) != nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="pacer"`)
-			http.Error(w, "a bearer token login:secret is needed, as in a file of `pacer auth issue`", http.StatusUnauthorized)
+			http.Error(w, "a bearer token is needed, as `pacer auth token --scrape` prints it; a node controller's is in the "+
+				"file credentials/http-token of its state", http.StatusUnauthorized)
 			return
 		}
 		inner.ServeHTTP(w, r)
@@ -109,6 +109,23 @@ func (s *site) url() string {
 		return ""
 	}
 	return s.scheme + "://" + s.listener.Addr().String()
+}
+
+// NodeTokenPath is where a node controller's state has the token that its HTTP address takes.
+func NodeTokenPath(state string) string { return filepath.Join(credentialDir(state), "http-token") }
+
+// ownToken makes the token of a node controller that starts: it ends with the process. Its file is its owner's alone.
+func ownToken(state string) (scrapes func(token string) error, err error) {
+	token := rand.Text() + rand.Text()
+	if err := bus.WriteSecret(NodeTokenPath(state), []byte(token+"\n")); err != nil {
+		return nil, fmt.Errorf("http: %w", err)
+	}
+	return func(given string) error {
+		if subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1 {
+			return nil
+		}
+		return api.Errorf(api.KindDenied, "that is not the token of this node controller")
+	}, nil
 }
 
 func (s *site) run() error {

@@ -202,14 +202,14 @@ func TestAnotherUserOfTheMachineIsKeptOut(t *testing.T) {
 	}
 	defer conn.Close()
 	secret := bus.NewCredential("")
-	app, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: secret.Hash(),
+	app, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: secret.Key(),
 		Launch: api.Launch{DriverURL: "spark://x", Heap: 512 * units.MiB, SparkVersion: "4.2.0", Env: map[string]string{"_SPARK_AUTH_SECRET": "hidden"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := soon(t, "an executor", w.started)
 	if _, err := conn.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{
-		Principal: api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleView}, Hash: bus.NewCredential("user-ann").Hash()}}); err != nil {
+		Principal: api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleView}, Key: bus.NewCredential("user-ann").Key()}}); err != nil {
 		t.Fatal(err)
 	}
 

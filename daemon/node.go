@@ -116,7 +116,11 @@ func (n *NodeDaemon) build() error {
 	if err := n.connect(); err != nil {
 		return err
 	}
-	if n.site, err = newSite(siteConfig{Address: n.cfg.HTTP, Scrapes: n.enrolment.scrapes, TLS: n.cfg.TLS, Log: n.log,
+	scrapes, err := ownToken(n.cfg.State)
+	if err != nil {
+		return err
+	}
+	if n.site, err = newSite(siteConfig{Address: n.cfg.HTTP, Scrapes: scrapes, TLS: n.cfg.TLS, Log: n.log,
 		Checks: map[string]func() error{metrics.HealthPath: n.alive}}, registry); err != nil {
 		return err
 	}
@@ -369,7 +373,7 @@ func (n *NodeDaemon) connect() error {
 	}
 	told := faults(n.log)
 	conn, err := dial(bus.Options{
-		Address: n.cfg.Planner, TLS: n.cfg.TLS, Name: "node " + n.cfg.Name, Wait: true,
+		Address: n.cfg.Planner, TLS: n.cfg.TLS, Plaintext: n.cfg.Plaintext, Name: "node " + n.cfg.Name, Wait: true,
 		Credential: bus.Credential{Login: n.enrolment.login(), Path: n.enrolment.path()}, Secret: n.enrolment.secret,
 		OnUp: n.connected,
 		OnDown: func(err error) {

@@ -45,7 +45,7 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 		path := o.path(state, address)
 		have, err := bus.LoadCredential(path, api.PrincipalUser)
 		if err == nil {
-			if who, err := p.keyring.Prove(have.Login, have.Secret); err == nil && who.Operates() {
+			if who, err := p.keyring.Knows(have); err == nil && who.Operates() {
 				continue
 			}
 		}
@@ -56,7 +56,7 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 		if !theirs {
 			c = bus.NewCredential(who.Login())
 		}
-		if err := p.issue(api.Issue{Principal: who, Hash: c.Hash()}, time.Now()); err != nil {
+		if err := p.issue(api.Issue{Principal: who, Key: c.Key()}, time.Now()); err != nil {
 			return err
 		}
 		if theirs {

@@ -87,9 +87,7 @@ func (p *PlannerDaemon) build() error {
 	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
 	}
-	if p.door, err = newDoor(p.cfg, p.Address, &p.term, p.audit); err != nil {
-		p.log.Warn("the sessions of the page cannot be read: everybody begins another one", "error", err)
-	}
+	p.door = newDoor(p.cfg, p.Address, &p.term, p.audit)
 	if p.site, err = newSite(siteConfig{Address: p.cfg.HTTP, Scrapes: p.door.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP),
 		Log: p.log, Checks: map[string]func() error{metrics.HealthPath: p.alive, metrics.ReadyPath: p.door.ready},
 		Page: p.door.Server}, registry); err != nil {
@@ -142,7 +140,7 @@ func (p *PlannerDaemon) listen(a *plannerAccess) (err error) {
 func (p *PlannerDaemon) dial() (err error) {
 	options := p.options()
 	options.Address, options.Wait = p.cfg.NatsURL, true
-	options.Credential, options.TLS = p.own, p.cfg.TLS
+	options.Credential, options.TLS, options.Plaintext = p.own, p.cfg.TLS, p.cfg.Plaintext
 	options.OnDown = func(err error) {
 		if err != nil {
 			p.log.Warn("connection to the NATS server lost: nodes go on with their last plans", "address", p.cfg.NatsURL,

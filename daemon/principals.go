@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,9 +44,11 @@ type grantee struct {
 	Credentials []issued `json:"credentials"`
 }
 
-// issued is a credential: the hash of its secret.
+// issued is a credential: the public key of its secret or, until it is used for the first time since, the hash that an
+// earlier release has kept.
 type issued struct {
-	Hash string    `json:"hash"`
+	Key  string    `json:"key,omitempty"`
+	Hash string    `json:"hash,omitempty"`
 	At   time.Time `json:"issued_at"`
 }
 
@@ -57,6 +60,9 @@ const mostCredentials = 8
 
 // credentialDir is the directory of a daemon's credentials in its state directory.
 func credentialDir(state string) string { return filepath.Join(state, "credentials") }
+
+// principalsVersion is that of principalsFile; the first one had hashes alone, and is read.
+const principalsVersion = 2
 
 // principalsFile is what a state directory's principals are in.
 type principalsFile struct {
@@ -161,8 +167,8 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 	}
 	var file principalsFile
 	err = json.Unmarshal(body, &file)
-	if err == nil && file.V != 1 {
-		err = fmt.Errorf("version %d, want 1", file.V)
+	if err == nil && (file.V < 1 || file.V > principalsVersion) {
+		err = fmt.Errorf("version %d, want %d", file.V, principalsVersion)
 	}
 	if err != nil {
 		return nil,
@@ -179,17 +185,40 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 	p.revoked = file.Revoked
 	for _, t := range file.Tickets {
 		p.tickets[t.principal().Login()] = t
-		keyring.Put(t.principal(), t.Hash)
+		keyring.Put(t.principal(), t.Key)
 	}
+	keyring.OnRenewed = p.renew
 	return p, nil
 }
 
 func (p *principals) put(h *grantee) {
-	var hashes []string
+	var keys []string
 	for _, c := range h.Credentials {
-		hashes = append(hashes, c.Hash)
+		keys = append(keys, cmp.Or(c.Key, c.Hash))
 	}
-	p.keyring.Put(h.Principal, hashes...)
+	p.keyring.Put(h.Principal, keys...)
+}
+
+// renew keeps the public key of a secret in place of its hash.
+func (p *principals) renew(login, hash, key string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.known[login]
+	if h == nil {
+		return api.Errorf(api.KindDenied, "the credentials of %s were revoked", login)
+	}
+	i := slices.IndexFunc(h.Credentials, func(c issued) bool { return c.Hash == hash })
+	if i < 0 {
+		return nil // It was renewed a moment ago.
+	}
+	before := h.Credentials
+	h.Credentials = slices.Clone(before)
+	h.Credentials[i].Key, h.Credentials[i].Hash = key, ""
+	if err := p.save(); err != nil {
+		h.Credentials = before
+		return err
+	}
+	return nil
 }
 
 // issue takes a credential: of a new principal, or another one of one that is known, whose
@@ -214,7 +243,7 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 	if before != nil {
 		h.Credentials = slices.Clone(before.Credentials)
 	}
-	h.Credentials = append(h.Credentials, issued{Hash: i.Hash, At: now.UTC().Truncate(time.Second)})
+	h.Credentials = append(h.Credentials, issued{Key: i.Key, At: now.UTC().Truncate(time.Second)})
 	h.Credentials = h.Credentials[max(0, len(h.Credentials)-mostCredentials):]
 	p.known[login] = h
 	if err := p.save(); err != nil {
@@ -306,10 +335,11 @@ func (p *principals) sorted() []*grantee {
 }
 
 func (p *principals) save() error {
-	body, err := json.MarshalIndent(principalsFile{V: 1, Principals: p.sorted(), Revoked: p.revoked,
+	file := principalsFile{V: principalsVersion, Principals: p.sorted(), Revoked: p.revoked,
 		Tickets: slices.SortedFunc(maps.Values(p.tickets), func(a, b *ticket) int {
 			return strings.Compare(a.Submission, b.Submission)
-		})}, "", " ")
+		})}
+	body, err := json.MarshalIndent(file, "", " ")
 	if err == nil {
 		err = p.shelf.write(append(body, '\n'))
 	}

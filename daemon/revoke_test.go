@@ -28,11 +28,11 @@ func TestWhoIsRevokedIsOutOnAServerOfOnesOwn(t *testing.T) {
 	}
 	issue := func(who api.Principal) bus.Credential {
 		c := bus.NewCredential(who.Login())
-		ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: c.Hash()}})
+		ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Key: c.Key()}})
 		return c
 	}
 	ann := x.dial(issue(api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}))
-	reply, err := ann.Register(t.Context(), application("s-ann", bus.NewCredential("").Hash()))
+	reply, err := ann.Register(t.Context(), application("s-ann", bus.NewCredential("").Key()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -266,7 +266,7 @@ func (s *shared) register(name string, deadline units.Seconds, heap units.Bytes)
 	secret := bus.NewCredential("")
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()
-	by := api.RegisterRequest{V: api.Version, Submission: name, Name: "chain", Key: secret.Hash(), Deadline: deadline,
+	by := api.RegisterRequest{V: api.Version, Submission: name, Name: "chain", Key: secret.Key(), Deadline: deadline,
 		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1", Heap: heap, SparkVersion: "4.3.0", Env: secretEnv()}}
 	reply, err := s.cli.Register(ctx, by)
 	if err != nil {
@@ -358,7 +358,7 @@ func (s *shared) failover(first, second *killable, release string) {
 	}
 	friend := api.Principal{Kind: api.PrincipalUser, Name: "friend", Role: api.RoleView}
 	theirs := bus.NewCredential(friend.Login())
-	s.ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: friend, Hash: theirs.Hash()}})
+	s.ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: friend, Key: theirs.Key()}})
 	before := *s.ask(api.VerbApp, api.ControlRequest{App: a.id}).App
 
 	first.kill()
@@ -537,7 +537,7 @@ func TestASharedStateComesAndIsBackedUpAndRestored(t *testing.T) {
 	}
 	stop()
 
-	nc, err := nats.Connect(s.servers[0].URL(), nats.UserInfo(s.own.Login, s.own.Secret))
+	nc, err := nats.Connect(s.servers[0].URL(), s.own.Proves(nil)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (s *speaker) step() {
 		s.talk.Answer(s.now(), r.No, &reply)
 		return
 	}
-	reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: s.key.Hash(),
+	reply, err := conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "u1", Name: "wc", Key: s.key.Key(),
 		AppID: r.AppID, Launch: api.Launch{DriverURL: "spark://x", Heap: units.GiB, SparkVersion: "4.2.0"}})
 	if reply.Error = refusal(err); err != nil && reply.Error == nil {
 		s.talk.Failed(s.now(), r.No)

@@ -16,7 +16,7 @@ type ticket struct {
 	Submission string `json:"submission"`
 	// User is the login of whose submission it is, and as whom it registers: it ends with their credentials.
 	User string `json:"user"`
-	Hash string `json:"hash"`
+	Key  string `json:"key"`
 	// Until is when it ends; zero while an application runs that has come by it.
 	Until time.Time `json:"until,omitzero"`
 	// App is the newest application that has come by it, Drivers are the keys of the drivers that had it.
@@ -69,7 +69,7 @@ func (p *principals) issueTicket(by api.Principal, i *api.Issue, now time.Time) 
 	case had == nil && own >= mostTickets:
 		return api.Errorf(api.KindTransient, "%s has %d tickets: more are issued when some have ended", by, own)
 	}
-	return p.keep(login, &ticket{Submission: i.Principal.Name, User: by.Login(), Hash: i.Hash,
+	return p.keep(login, &ticket{Submission: i.Principal.Name, User: by.Login(), Key: i.Key,
 		Until: now.Add(ticketUnused).UTC().Truncate(time.Second)})
 }
 
@@ -86,7 +86,7 @@ func (p *principals) keep(login string, t *ticket) error {
 		return err
 	}
 	if t != nil {
-		p.keyring.Put(t.principal(), t.Hash)
+		p.keyring.Put(t.principal(), t.Key)
 		return nil
 	}
 	p.keyring.Remove(login)

@@ -24,7 +24,7 @@ func newOffice(t *testing.T, issued time.Time) *office {
 		t.Fatal(err)
 	}
 	o := &office{T: t, principals: p, ann: api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}}
-	if err := p.issue(api.Issue{Principal: o.ann, Hash: bus.NewCredential("").Hash()}, issued); err != nil {
+	if err := p.issue(api.Issue{Principal: o.ann, Key: bus.NewCredential("").Key()}, issued); err != nil {
 		t.Fatal(err)
 	}
 	o.ticket, err = o.issues(o.ann, "s", issued)
@@ -37,12 +37,12 @@ func newOffice(t *testing.T, issued time.Time) *office {
 func (o *office) issues(by api.Principal, submission string, at time.Time) (bus.Credential, error) {
 	who := api.Principal{Kind: api.PrincipalTicket, Name: submission}
 	c := bus.NewCredential(who.Login())
-	return c, o.issueTicket(by, &api.Issue{Principal: who, Hash: c.Hash()}, at)
+	return c, o.issueTicket(by, &api.Issue{Principal: who, Key: c.Key()}, at)
 }
 
 // admits is why a driver with the ticket may not register, nil where it may.
 func (o *office) admits(submission, key string) error {
-	by, err := o.keyring.Prove(o.ticket.Login, o.ticket.Secret)
+	by, err := o.keyring.Knows(o.ticket)
 	if err != nil {
 		return err
 	}

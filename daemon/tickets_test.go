@@ -23,7 +23,7 @@ func onYARN(submission, key string) api.RegisterRequest {
 func ticket(ctx context.Context, by *bus.Conn, submission string) (bus.Credential, error) {
 	who := api.Principal{Kind: api.PrincipalTicket, Name: submission}
 	c := bus.NewCredential(who.Login())
-	_, err := by.Control(ctx, api.VerbTicket, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: c.Hash()}})
+	_, err := by.Control(ctx, api.VerbTicket, api.ControlRequest{Issue: &api.Issue{Principal: who, Key: c.Key()}})
 	return c, err
 }
 
@@ -54,13 +54,13 @@ func TestAttackATicket(t *testing.T) {
 	})
 	t.Run("issued as a credential", func(t *testing.T) {
 		who := api.Principal{Kind: api.PrincipalTicket, Name: "s-ann"}
-		_, err := d.owner.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: bus.NewCredential("").Hash()}})
+		_, err := d.owner.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Key: bus.NewCredential("").Key()}})
 		if api.KindOf(err) != api.KindInvalid {
 			t.Errorf("it is taken: %v", err)
 		}
 	})
 	t.Run("for another submission", func(t *testing.T) {
-		_, err := thief.Register(t.Context(), onYARN("s-other", bus.NewCredential("").Hash()))
+		_, err := thief.Register(t.Context(), onYARN("s-other", bus.NewCredential("").Key()))
 		denied(t, err)
 	})
 	t.Run("to ask and to speak", func(t *testing.T) {
@@ -76,13 +76,13 @@ func TestAttackATicket(t *testing.T) {
 			t.Error("it speaks as an application")
 		}
 		for _, path := range []string{"/api/v1/nodes", "/metrics"} {
-			if status, body := get(t, httpOf(text.String(), "planner")+path, c); status < 400 {
+			if status, body := get(t, httpOf(text.String(), "planner")+path, c.Login+":"+c.Secret); status < 400 {
 				t.Errorf("%s: %d %s", path, status, body)
 			}
 		}
 	})
 
-	key := bus.NewCredential("").Hash()
+	key := bus.NewCredential("").Key()
 	if err := stop(); err != nil { // A planner that starts again knows it.
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAttackATicket(t *testing.T) {
 		t.Errorf("it is of %+v, %v", r.App, err)
 	}
 	t.Run("beside its driver", func(t *testing.T) {
-		thief, other := d.dial(c), onYARN("s-ann", bus.NewCredential("").Hash())
+		thief, other := d.dial(c), onYARN("s-ann", bus.NewCredential("").Key())
 		if _, err := thief.Register(t.Context(), other); api.KindOf(err) != api.KindConflict {
 			t.Errorf("in its driver's place: %v", err)
 		}

@@ -116,8 +116,8 @@ type Tenant struct {
 type Owner struct {
 	// User is the name of the user that has registered it.
 	User string `json:"user,omitempty"`
-	// Key is the hash of the secret by which its driver connects as the application, "" for
-	// one that stays its user.
+	// Key is the public key of the secret by which its driver connects as the application, "" for
+	// one that stays its user. An earlier release has kept a hash.
 	Key string `json:"key,omitempty"`
 	// Context is which SparkContext of its submission's driver it is, from 0; Before is how much of
 	// the submission's time had passed when its deadline clock started.

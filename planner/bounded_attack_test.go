@@ -177,14 +177,14 @@ func TestAttackASecondDriverByATicket(t *testing.T) {
 	by := submitsWithin("ann", api.Bounds{})
 	by.Ticket = true
 	r := attachedTo("chain", 0)
-	r.Key = strings.Repeat("a", 2*api.HashBytes)
+	r.Key = "U" + strings.Repeat("A", 55)
 	first := w.registers(by, r)
 	if first.Error != nil {
 		t.Fatal(first.Error)
 	}
 	further, next := r, r
 	further.Context = 1
-	next.Context, next.Key = 100, strings.Repeat("b", 2*api.HashBytes)
+	next.Context, next.Key = 100, "U" + strings.Repeat("B", 55)
 	if reply := w.registers(by, next); api.KindOf(reply.Error) != api.KindTransient || w.app(first.AppID).State != api.AppRunning {
 		t.Errorf("beside the first, which is %s: %+v", w.app(first.AppID).State, reply)
 	}

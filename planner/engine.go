@@ -126,7 +126,7 @@ func (e *Engine) View() ledger.View { return e.core.view }
 // the next one. They are valid until then, for facts of nodes' statuses point to these.
 func (e *Engine) Changes() []ledger.Change { return e.changes }
 
-// Keys are the hashes of the secrets by which the drivers of running and queued applications
+// Keys are the public keys of the secrets by which the drivers of running and queued applications
 // connect as these, for those that do.
 func (e *Engine) Keys() map[api.AppID]string {
 	keys := map[api.AppID]string{}

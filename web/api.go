@@ -200,10 +200,10 @@ func beginSession(c *call) (any, error) {
 	}
 	token, g, err := c.server.Sessions.begin(body.Code)
 	if err == nil {
-		c.until = g.Until
-		c.by, err = c.server.cfg.Who(g.Login)
+		c.until = g.until
+		c.by, err = c.server.cfg.Who(g.login)
 	}
-	c.server.cfg.Began(g.Login, c.RemoteAddr, err)
+	c.server.cfg.Began(g.login, c.RemoteAddr, err)
 	o := c.session()
 	o["token"] = token
 	return o, err

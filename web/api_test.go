@@ -88,7 +88,7 @@ func TestWhatIsNotKnownIsNull(t *testing.T) {
 		Notices: []string{}, Executors: []api.AppExecutor{},
 		Stages:    []api.AppStage{{State: "running", Samples: []api.AppSample{{At: 1, Executor: "1", Grant: api.Unknown}}}},
 		Shortages: []api.AppShortage{{Node: "a", Begin: 3}}}}
-	_, a := w.do("GET", "/api/v1/applications/app-1", "user-ann:secret", "")
+	_, a := w.do("GET", "/api/v1/applications/app-1", w.mine(), "")
 	for _, key := range []string{"deadline_s", "predicted_finish_s", "first_launch_s", "earliest_s", "error_pct"} {
 		if v, there := a[key]; v != nil || !there {
 			t.Errorf("%s is %v", key, v)
@@ -104,7 +104,7 @@ func TestWhatIsNotKnownIsNull(t *testing.T) {
 	if short := a["shortages"].([]any)[0].(map[string]any); short["end_s"] != nil {
 		t.Errorf("shortage: %v", short)
 	}
-	_, s := w.do("GET", "/api/v1/applications/app-1/samples", "user-ann:secret", "")
+	_, s := w.do("GET", "/api/v1/applications/app-1/samples", w.mine(), "")
 	if got := s["stages"].([]any)[0].(map[string]any)["grant_cores"]; !sameJSON(got, []any{nil}) {
 		t.Errorf("grants: %v", got)
 	}
@@ -124,7 +124,7 @@ func TestAListIsFilteredAndCutTheNewestFirst(t *testing.T) {
 		"?profile=other": "", "?user=ann&limit=3&before=app-5": "421",
 	} {
 		apps := slices.Clone(w.planner.reply.Apps)
-		_, list := w.do("GET", "/api/v1/applications"+query, "user-ann:secret", "")
+		_, list := w.do("GET", "/api/v1/applications"+query, w.mine(), "")
 		w.planner.reply.Apps = apps // The answer's own.
 		got := ""
 		for _, a := range list["applications"].([]any) {
@@ -137,7 +137,7 @@ func TestAListIsFilteredAndCutTheNewestFirst(t *testing.T) {
 			t.Errorf("%q: %s, want %s", query, got, want)
 		}
 	}
-	if status, said := w.do("GET", "/api/v1/applications?limit=0", "user-ann:secret", ""); status != 400 {
+	if status, said := w.do("GET", "/api/v1/applications?limit=0", w.mine(), ""); status != 400 {
 		t.Errorf("limit 0: %d %v", status, said)
 	}
 }
@@ -183,7 +183,7 @@ func TestBadRequestsGetOneCalmLine(t *testing.T) {
 		{"POST", "/api/v1/plan", `{"profile": "` + strings.Repeat("p", 70<<10) + `"}`, 400, "too large"},
 		{"POST", "/api/v1/applications/app-x/deadline", "", 400, "Content-Type"},
 	} {
-		status, said := w.do(c.method, c.path, "user-ann:secret", c.body)
+		status, said := w.do(c.method, c.path, w.mine(), c.body)
 		if detail := fmt.Sprint(said["detail"]); status != c.status || !strings.Contains(detail, c.says) || strings.Contains(detail, "\n") {
 			t.Errorf("%s %s %.40s: %d %v", c.method, c.path, c.body, status, said)
 		}

@@ -17,7 +17,7 @@ func TestSamplesAreSummedOverExecutors(t *testing.T) {
 		{At: 0.5, Executor: "1", SetPoint: 0.6, Progress: 1, Grant: 2, Used: 1, Request: 1},
 		{At: 1.1, Executor: "2", SetPoint: 0.8, Progress: 0.5, Grant: 1, Used: 0.5},
 	}}}}}
-	_, said := w.do("GET", "/api/v1/applications/app-1/samples", "user-ann:secret", "")
+	_, said := w.do("GET", "/api/v1/applications/app-1/samples", w.mine(), "")
 	want := map[string]string{"at_s": "[0.1,0.5,1.1]", "request_cores": "[2.5,1,null]", "grant_cores": "[null,null,1]", "used_cores": "[2.5,2,0.5]",
 		"set_point": "[0.30000000000000004,0.5,0.7]", "progress": "[0.2,0.65,0.75]"}
 	stages := said["stages"].([]any)

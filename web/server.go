@@ -26,9 +26,8 @@ type Planner interface {
 type Config struct {
 	// Serves returns the planner, or why there is none for now.
 	Serves func() (Planner, error)
-	// Who is the principal of a login, Prove that of a login which has still to be proven.
-	Who   func(login string) (api.Principal, error)
-	Prove func(login, secret, from string) (api.Principal, error)
+	// Who is the principal of a login.
+	Who func(login string) (api.Principal, error)
 	// Hosts are the names under which the planner is reached, beside addresses and localhost.
 	Hosts []string
 	// Began hears of each session that begins, and of each code that is refused.
@@ -64,7 +63,7 @@ type call struct {
 	server  *Server
 	planner Planner
 	by      api.Principal
-	token   string // Of the session, "" without one.
+	token   string
 	until   time.Time
 }
 
@@ -141,42 +140,34 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 }
 
 // identify finds out who asks.
-func (c *call) identify() (err error) {
+func (c *call) identify() error {
 	token, bears := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
-	token = strings.TrimSpace(token)
-	login, secret, proves := strings.Cut(token, ":")
-	switch {
-	case !bears || token == "":
-		err = errors.New("say who asks: `pacer web` begins a session")
-	case proves:
-		c.by, err = c.server.cfg.Prove(login, secret, c.RemoteAddr)
-	default:
-		c.token = token
-		return c.stillThere()
+	if c.token = strings.TrimSpace(token); !bears || c.token == "" {
+		return anonymous(errors.New("say who asks: `pacer web` begins a session, `pacer auth token` prints a token"))
+	}
+	return c.stillThere()
+}
+
+// stillThere returns an error when the token of a call has ended, or whoever asks may not look any more: their
+// credentials may have been revoked, or issued anew for less.
+func (c *call) stillThere() (err error) {
+	c.by, c.until, err = c.server.Holder(c.token)
+	if err == nil && !c.by.Operates() && !slices.Contains(api.Roles(), c.by.Role) {
+		err = api.Errorf(api.KindDenied, "%s may not look at this planner any more", c.by)
 	}
 	return anonymous(err)
 }
 
-// stillThere returns an error when the session of a call has ended, or whoever asks may not look any more: their
-// credentials may have been revoked, or issued anew for less.
-func (c *call) stillThere() error {
-	login := c.by.Login()
-	if c.token != "" {
-		g, err := c.server.Sessions.of(c.token)
-		if err != nil {
-			return anonymous(err)
-		}
-		c.until, login = g.Until, g.Login
+// Holder is who asks by a token, and until when that is good.
+func (s *Server) Holder(token string) (by api.Principal, until time.Time, err error) {
+	g, err := s.Sessions.of(token)
+	if err == nil {
+		by, err = s.cfg.Who(g.login)
 	}
-	by, err := c.server.cfg.Who(login)
-	if err == nil && !by.Operates() && !slices.Contains(api.Roles(), by.Role) {
-		err = api.Errorf(api.KindDenied, "%s may not look at this planner any more", by)
+	if g.looks { // Whatever else who has that login may.
+		by = api.Principal{Kind: api.PrincipalUser, Name: by.Name, Role: api.RoleView, Until: by.Until}
 	}
-	if err != nil {
-		return anonymous(err)
-	}
-	c.by = by
-	return nil
+	return by, g.until, err
 }
 
 // control asks the planner about what the path names.

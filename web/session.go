@@ -1,10 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -20,39 +20,30 @@ const (
 	mostCodes, mostSessions = 16, 32
 )
 
-// Sessions are who may look at the page and by which tokens. Of codes and tokens it has the hashes only. It is safe for
-// concurrent use; the zero value has none.
+// Sessions are who may ask by which tokens. Of codes and tokens it has the hashes only, in memory: whoever listens in
+// the planner's place while that restarts hears tokens that nobody takes any more. It is safe for concurrent use; the
+// zero value has none.
 type Sessions struct {
-	// Keep keeps what Restore takes, so that a session outlasts the planner's process; nil keeps nothing. It is set
-	// before anything else.
-	Keep func([]byte)
-
 	mu            sync.Mutex
 	codes, tokens map[string]grant // By hash.
 }
 
-// grant lets who has a login in until a moment.
+// grant lets who has a login in until a moment, if looks to look alone.
 type grant struct {
-	Login string    `json:"login"`
-	Until time.Time `json:"until"`
+	login string
+	until time.Time
+	looks bool
 }
 
 // holds reports whether its moment is still to come.
-func (g grant) holds() bool { return time.Now().Before(g.Until) }
-
-// Restore has the sessions again that Keep was given.
-func (s *Sessions) Restore(kept []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return json.Unmarshal(kept, &s.tokens)
-}
+func (g grant) holds() bool { return time.Now().Before(g.until) }
 
 // Code returns a code for which somebody gets a session, once and for two minutes.
 func (s *Sessions) Code(by api.Principal) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	code := rand.Text()
-	s.codes = put(s.codes, code, grant{by.Login(), time.Now().Add(codeFor)}, mostCodes)
+	s.codes = put(s.codes, code, grant{login: by.Login(), until: time.Now().Add(codeFor)}, mostCodes)
 	return code
 }
 
@@ -66,19 +57,40 @@ func (s *Sessions) begin(code string) (token string, g grant, err error) {
 		return "", grant{}, anonymousError{errors.New("that code is not known, was used, or is older than two minutes: " +
 			"`pacer web` prints another one")}
 	}
-	token, g.Until = rand.Text()+rand.Text(), time.Now().Add(sessionFor)
-	s.tokens = put(s.tokens, token, g, mostSessions)
-	s.keep()
-	return token, g, nil
+	g.until = time.Now().Add(sessionFor)
+	return s.issue(g), g, nil
 }
 
-// of is the session that has a token.
+// issue returns a token for a grant; s is locked.
+func (s *Sessions) issue(g grant) string {
+	token := rand.Text() + rand.Text()
+	s.tokens = put(s.tokens, token, g, mostSessions)
+	return token
+}
+
+// Token returns a token for somebody, and until when it is good.
+func (s *Sessions) Token(by api.Principal, r api.TokenRequest) (token string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	usual := api.TokenFor
+	if r.Scrape {
+		usual = api.ScrapeFor
+	}
+	until = time.Now().Add(cmp.Or(r.For, usual).Duration())
+	if !by.Until.IsZero() && by.Until.Before(until) {
+		until = by.Until
+	}
+	return s.issue(grant{by.Login(), until, r.Scrape}), until
+}
+
+// of is the grant of a token.
 func (s *Sessions) of(token string) (grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.tokens[hash(token)]
 	if !g.holds() {
-		return grant{}, errors.New("there is no such session, or it has ended: `pacer web` begins one")
+		return grant{}, errors.New("no such token is known, or it has ended: `pacer web` begins a session, `pacer auth " +
+			"token` prints another one; the secret of a credential is none")
 	}
 	return g, nil
 }
@@ -88,26 +100,15 @@ func (s *Sessions) end(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tokens, hash(token))
-	s.keep()
 }
 
 // End ends all sessions of a login, and has its codes count no more.
 func (s *Sessions) End(login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := func(_ string, g grant) bool { return g.Login == login }
+	own := func(_ string, g grant) bool { return g.login == login }
 	maps.DeleteFunc(s.codes, own)
 	maps.DeleteFunc(s.tokens, own)
-	s.keep()
-}
-
-// keep has the sessions kept; s is locked.
-func (s *Sessions) keep() {
-	if s.Keep == nil {
-		return
-	}
-	body, _ := json.Marshal(s.tokens) // Texts and moments.
-	s.Keep(body)
 }
 
 // put adds a grant for a secret. What has expired goes, and the oldest one of a login that has most already.
@@ -115,12 +116,12 @@ func put(all map[string]grant, secret string, g grant, most int) map[string]gran
 	maps.DeleteFunc(all, func(_ string, other grant) bool { return !other.holds() })
 	var own []string
 	for h, other := range all {
-		if other.Login == g.Login {
+		if other.login == g.login {
 			own = append(own, h)
 		}
 	}
 	if len(own) >= most {
-		delete(all, slices.MinFunc(own, func(a, b string) int { return all[a].Until.Compare(all[b].Until) }))
+		delete(all, slices.MinFunc(own, func(a, b string) int { return all[a].until.Compare(all[b].until) }))
 	}
 	if all == nil {
 		all = map[string]grant{}

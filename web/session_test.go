@@ -56,20 +56,97 @@ func TestSessionsBeginByACodeAndEnd(t *testing.T) {
 	})
 }
 
-// Sessions that are kept outlast a process; what is kept says no token.
-func TestSessionsAreKept(t *testing.T) {
+// Whoever listens in the planner's place while that restarts hears tokens of a planner before: no other one takes them.
+func TestAttackTokenOfAPlannerBefore(t *testing.T) {
 	w, next := newWorld(t), newWorld(t)
-	var kept []byte
-	w.Sessions.Keep = func(body []byte) { kept = body }
-	token := w.begin()
-	if strings.Contains(string(kept), token) {
-		t.Error("the token is kept")
+	scrape, _ := w.Sessions.Token(ann, api.TokenRequest{Scrape: true})
+	for kind, token := range map[string]string{"session": w.begin(), "token": w.mine(), "scrape": scrape} {
+		if status, _ := w.do("GET", "/api/v1/nodes", token, ""); status != 200 {
+			t.Errorf("%s of this planner: %d", kind, status)
+		}
+		if status, _ := next.do("GET", "/api/v1/nodes", token, ""); status != 401 {
+			t.Errorf("%s of a planner before: %d", kind, status)
+		}
 	}
-	if err := next.Sessions.Restore(kept); err != nil {
-		t.Fatal(err)
+}
+
+// A token ends with its time, with its user's credentials and with its user.
+func TestAttackExpiredToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		nodes := func(token string) int {
+			status, _ := w.do("GET", "/api/v1/nodes", token, "")
+			return status
+		}
+		ends := map[time.Duration]string{}
+		for _, c := range []struct {
+			by   api.Principal
+			r    api.TokenRequest
+			lets time.Duration
+		}{
+			{ann, api.TokenRequest{}, time.Hour}, {ann, api.TokenRequest{For: 60}, time.Minute}, {ann, api.TokenRequest{Scrape: true}, 90 * 24 * time.Hour},
+			{api.Principal{Kind: ann.Kind, Name: ann.Name, Role: ann.Role, Until: time.Now().Add(10 * time.Minute)}, api.TokenRequest{}, 10 * time.Minute},
+		} {
+			token, until := w.Sessions.Token(c.by, c.r)
+			if left := time.Until(until); left != c.lets {
+				t.Errorf("%+v is good for %v, want %v", c.r, left, c.lets)
+			}
+			ends[c.lets] = token
+		}
+		now := time.Duration(0)
+		for _, at := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 90 * 24 * time.Hour} {
+			time.Sleep(at - now - 1)
+			if status := nodes(ends[at]); status != 200 {
+				t.Errorf("just before %v: %d", at, status)
+			}
+			time.Sleep(1)
+			if status := nodes(ends[at]); status != 401 {
+				t.Errorf("after %v: %d", at, status)
+			}
+			now = at
+		}
+		scrape, _ := w.Sessions.Token(ann, api.TokenRequest{Scrape: true})
+		gone := []string{w.mine(), scrape}
+		w.Sessions.End(ann.Login()) // Revoked.
+		for _, token := range gone {
+			if status := nodes(token); status != 401 {
+				t.Errorf("revoked: %d", status)
+			}
+		}
+		token := w.mine()
+		delete(w.known, ann.Login()) // Expired.
+		if status := nodes(token); status != 401 {
+			t.Errorf("of who has no credentials: %d", status)
+		}
+	})
+}
+
+// A token for scrapes looks and changes nothing, whoever has asked for it.
+func TestAttackAScrapeTokenChangesSomething(t *testing.T) {
+	w := newWorld(t)
+	for _, by := range []api.Principal{{Kind: api.PrincipalUser, Name: "op", Role: api.RoleOperate}, ann, {}} {
+		w.known[by.Login()] = by
+		token, _ := w.Sessions.Token(by, api.TokenRequest{Scrape: true})
+		who, _, err := w.Holder(token)
+		if err != nil || who.Operates() || who.Role != api.RoleView || who.Kind != api.PrincipalUser {
+			t.Errorf("%s: %+v, %v", by, who, err)
+		}
+		if _, s := w.do("GET", "/api/v1/session", token, ""); s["role"] != "view" {
+			t.Errorf("%s: %v", by, s)
+		}
+		for _, operation := range w.desc.Operations() {
+			method, path, _ := strings.Cut(operation, " ")
+			if method == "GET" || path == "/session" || path == "/plan" {
+				continue
+			}
+			path = strings.NewReplacer("{id}", "app-1", "{name}", "etl").Replace(path)
+			w.do(method, "/api/v1"+path, token, `{"seconds": 1}`)
+		}
 	}
-	if status, _ := next.do("GET", "/api/v1/nodes", token, ""); status != 200 {
-		t.Errorf("in another process: %d", status)
+	for _, asked := range w.planner.by {
+		if asked.Operates() || asked.Role != api.RoleView {
+			t.Errorf("the planner is asked as %+v", asked)
+		}
 	}
 }
 
@@ -112,13 +189,24 @@ func TestWhoDoesNotSayWhoItIsGetsNothing(t *testing.T) {
 	}
 }
 
+// A credential's secret is no token, whoever sends it.
+func TestAttackASecretByHTTP(t *testing.T) {
+	w := newWorld(t)
+	secret := strings.Repeat("0123456789abcdef", 4)
+	for _, token := range []string{ann.Login() + ":" + secret, secret, ann.Login(), ann.Login() + ":"} {
+		if status, said := w.do("GET", "/api/v1/nodes", token, ""); status != 401 || !strings.Contains(said["detail"].(string), "`pacer auth token`") {
+			t.Errorf("%d %v", status, said)
+		}
+	}
+}
+
 // What is sent is read by nobody but the page: whatever it is called, from wherever it is asked.
 func TestAnswersAreForThePageAlone(t *testing.T) {
 	w := newWorld(t)
 	get := func(host, path string, set ...string) *http.Response {
 		r, _ := http.NewRequest(http.MethodGet, "http://"+host+path, nil)
 		r.Header.Set("Origin", "http://evil.example")
-		r.Header.Set("Authorization", "Bearer user-ann:secret")
+		r.Header.Set("Authorization", "Bearer "+w.mine())
 		if len(set) > 0 {
 			r.Header.Set(set[0], set[1])
 		}
@@ -168,7 +256,7 @@ func TestAStandbySaysSo(t *testing.T) {
 	w := newWorld(t)
 	w.away = api.Errorf(api.KindTransient, "this planner stands by, another one serves")
 	for _, path := range []string{"/api/v1/nodes", "/api/v1/watch", "/api/v1/session"} {
-		if status, said := w.do("GET", path, "user-ann:secret", ""); status != 503 || said["detail"] != w.away.Error() {
+		if status, said := w.do("GET", path, w.mine(), ""); status != 503 || said["detail"] != w.away.Error() {
 			t.Errorf("%s: %d %v", path, status, said)
 		}
 	}

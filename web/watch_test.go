@@ -37,7 +37,7 @@ func TestWhoLooksSeesWhatThereIsAndWhatChanges(t *testing.T) {
 			}
 			return api.Changes{IDs: []api.AppID{"app-2", "app-3"}, Nodes: []api.NodeSummary{{Node: "b", State: "lost"}}}, true
 		}
-		s, _ := w.subscribe("user-ann:secret")
+		s, _ := w.subscribe(w.mine())
 		apps := func() string {
 			text := ""
 			for _, id := range []string{"app-1", "app-2", "app-3"} {
@@ -82,7 +82,7 @@ func TestThePlannerIsAskedOnceASecondHoweverManyLook(t *testing.T) {
 		}
 		var all []*subscriber
 		for range 20 {
-			s, _ := w.subscribe("user-ann:secret")
+			s, _ := w.subscribe(w.mine())
 			all = append(all, s)
 			go func() {
 				for s.next() {
@@ -105,7 +105,7 @@ func TestThePlannerIsAskedOnceASecondHoweverManyLook(t *testing.T) {
 			t.Errorf("asked %d times after all had left", n)
 		}
 		for range 5 { // Who comes and goes does not have it asked more often.
-			s, _ := w.subscribe("user-ann:secret")
+			s, _ := w.subscribe(w.mine())
 			s.next()
 			s.leave()
 			synctest.Wait()
@@ -126,8 +126,8 @@ func TestWhoMissesAChangeGetsASnapshot(t *testing.T) {
 		w.planner.look = func(n int) (api.Changes, bool) {
 			return api.Changes{IDs: []api.AppID{"app-1"}, Apps: []api.AppSummary{running(1, float64(n))}}, true
 		}
-		slow, _ := w.subscribe("user-ann:secret")
-		fast, _ := w.subscribe("user-ann:secret")
+		slow, _ := w.subscribe(w.mine())
+		fast, _ := w.subscribe(w.mine())
 		slow.next()
 		fast.next()
 		for range 8 { // The slow one reads nothing for eight seconds.
@@ -142,7 +142,7 @@ func TestWhoMissesAChangeGetsASnapshot(t *testing.T) {
 			t.Error(got)
 		}
 		// One that reads nothing at all is let go.
-		dead, _ := w.subscribe("user-ann:secret")
+		dead, _ := w.subscribe(w.mine())
 		go func() {
 			for fast.next() {
 			}
@@ -165,11 +165,11 @@ func TestThe101stIsTurnedAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		for range 100 {
-			if _, status := w.subscribe("user-ann:secret"); status != http.StatusOK {
+			if _, status := w.subscribe(w.mine()); status != http.StatusOK {
 				t.Fatal(status)
 			}
 		}
-		s, status := w.subscribe("user-ann:secret")
+		s, status := w.subscribe(w.mine())
 		if detail := fmt.Sprint(s.ended["detail"]); status != 503 || detail != "100 pages look at this planner already: close one of them" {
 			t.Errorf("%d %v", status, s.ended)
 		}
@@ -181,7 +181,7 @@ func TestAStreamOutlastsAPlannerThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.planner.look = func(n int) (api.Changes, bool) { return api.Changes{}, n == 1 || n > 4 }
-		s, _ := w.subscribe("user-ann:secret")
+		s, _ := w.subscribe(w.mine())
 		began := time.Now()
 		for range 5 {
 			s.next()

@@ -31,6 +31,8 @@ type Client struct {
 	// TLS are the files of a secured connection; none is how this machine reaches the
 	// planner that section `planner` is for.
 	TLS bus.TLS
+	// Plaintext allows an address that is not loopback without TLS, as section `planner` says.
+	Plaintext bool
 	// Credentials is the path of a credentials file; "" is the user's own for the planner, in
 	// Dir.
 	Credentials string
@@ -181,6 +183,7 @@ func Load(from Sources) (Config, error) {
 	if cfg.Client.Planner == "" {
 		cfg.Client.Planner = cfg.PlannerAddress()
 	}
+	cfg.Client.Plaintext = cfg.Planner.Plaintext
 	cfg.Client.Dir, cfg.Client.State = CredentialDir(from.Environ), cfg.Planner.State
 	if err := errors.Join(err, cfg.Check("client.", "log."), cfg.Client.Validate()); err != nil {
 		return cfg, fmt.Errorf("configuration: %w", err)

@@ -21,7 +21,7 @@ func raw(t *testing.T, s server, c bus.Credential, more ...nats.Option) *nats.Co
 	t.Helper()
 	options := append([]nats.Option{nats.CustomInboxPrefix("_INBOX_" + c.Login), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}, more...)
 	if c.Login != "" {
-		options = append(options, nats.UserInfo(c.Login, c.Secret))
+		options = append(options, c.Proves(nil)...)
 	}
 	conn, err := nats.Connect("nats://"+s.Address(), options...)
 	if err != nil {
@@ -330,7 +330,7 @@ func TestCredentialFaultsAreAllNamedWithoutSecrets(t *testing.T) {
 	}
 	own := bus.NewCredential("user-ann")
 	write(string(own.Encode()), 0o640)
-	if c, err := bus.LoadCredential(path, api.PrincipalUser); err != nil || c.Login != own.Login || c.Secret != own.Secret || c.Hash() != own.Hash() {
+	if c, err := bus.LoadCredential(path, api.PrincipalUser); err != nil || c.Login != own.Login || c.Secret != own.Secret || c.Key() != own.Key() {
 		t.Errorf("%v, %v", c, err)
 	}
 	if _, err := bus.LoadCredential(path+".gone", api.PrincipalUser); !errors.Is(err, os.ErrNotExist) {
@@ -353,12 +353,13 @@ func TestACredentialEndsWithItsTime(t *testing.T) {
 	short := asUser("ann", api.RoleView)
 	short.Until = time.Now().Add(-time.Hour)
 	c := keyring.Lend(short)
-	if _, err := keyring.Prove(c.Login, c.Secret); api.KindOf(err) != api.KindDenied || err == nil || !strings.Contains(err.Error(), "expired") {
+	nonce := []byte("of a connection")
+	if _, err := keyring.Prove(bus.ProofOf(c, nonce)); api.KindOf(err) != api.KindDenied || err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("%v", err)
 	}
 	short.Until = time.Now().Add(time.Hour)
-	keyring.Put(short, c.Hash())
-	if p, err := keyring.Prove(c.Login, c.Secret); err != nil || p.Name != "ann" {
+	keyring.Put(short, c.Key())
+	if p, err := keyring.Prove(bus.ProofOf(c, nonce)); err != nil || p.Name != "ann" {
 		t.Errorf("%v, %v", p, err)
 	}
 }

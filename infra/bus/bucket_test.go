@@ -51,7 +51,7 @@ func TestBucketsAreTwins(t *testing.T) {
 // client is a connection without Pacer, as an administrator's.
 func client(t *testing.T, s *bustest.Server, own bus.Credential) jetstream.JetStream {
 	t.Helper()
-	nc, err := nats.Connect(s.URL(), nats.UserInfo(own.Login, own.Secret))
+	nc, err := nats.Connect(s.URL(), own.Proves(nil)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +146,8 @@ func TestNobodyButThePlannerReachesTheBucket(t *testing.T) {
 	for _, p := range []api.Principal{asUser("u", api.RoleOperate), asNode("n1"), asApp("a")} {
 		lent := keyring.Lend(p)
 		refused := make(chan error, 8)
-		nc, err := nats.Connect(s.URL(), nats.UserInfo(lent.Login, lent.Secret), nats.CustomInboxPrefix("_INBOX_"+lent.Login),
-			nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+		nc, err := nats.Connect(s.URL(), append(lent.Proves(nil), nats.CustomInboxPrefix("_INBOX_"+lent.Login),
+			nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))...)
 		if err != nil {
 			t.Fatal(err)
 		}

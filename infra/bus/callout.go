@@ -12,8 +12,8 @@ import (
 )
 
 // A nats-server that is not embedded asks the planner about everybody who connects (NATS'
-// authorization callout): the rights are the same as in the embedded one, and nobody's but
-// the planner's secret is in its configuration.
+// authorization callout): the rights are the same as in the embedded one, and nobody's secret is
+// in its configuration. That the planner's user there has a key has it make nonces.
 
 // globalAccount is the account of a nats-server that configures none.
 const globalAccount = "$G"
@@ -41,8 +41,8 @@ func (c Credential) ServerAuthorization() (string, error) {
 		return "", fmt.Errorf("authorization callout: %w", err)
 	}
 	return fmt.Sprintf(
-		"authorization {\n  users = [ {user: %q, password: %q} ]\n  auth_callout { issuer: %s, auth_users: [ %q ] }\n}\n",
-		c.Login, c.Secret, public, c.Login), nil
+		"authorization {\n  users = [ {nkey: %[1]s} ]\n  auth_callout { issuer: %[2]s, auth_users: [ %[1]s ] }\n}\n",
+		c.Key(), public), nil
 }
 
 // ServeAuthorization answers a nats-server that asks whom it may let in, until stop is called.
@@ -62,7 +62,8 @@ func ServeAuthorization(c *Conn, keyring *Keyring, own Credential) (stop func(),
 		answer := jwt.NewAuthorizationResponseClaims(request.UserNkey)
 		answer.Audience = request.Server.ID
 		login := request.ConnectOptions.Username
-		p, err := keyring.Prove(login, request.ConnectOptions.Password)
+		p, err := keyring.Prove(Proof{Login: login, Sig: request.ConnectOptions.SignedNonce,
+			Nonce: []byte(request.ClientInformation.Nonce), Told: request.ConnectOptions.Password})
 		if err == nil {
 			answer.Jwt, err = userClaims(request.UserNkey, p).Encode(pair)
 		}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,8 +23,10 @@ type Options struct {
 	// Address is the NATS server's: the planner's host:port, or a URL nats:// or
 	// tls://host:port; "" is 127.0.0.1:4222.
 	Address string
-	// TLS are the files for a secured connection.
-	TLS TLS
+	// TLS are the files for a secured connection. An address that is not loopback has one in any
+	// case, whatever the server there says, unless Plaintext goes without.
+	TLS       TLS
+	Plaintext bool
 	// Credential is who connects; one without a login sends none, which is enough for a
 	// server that lets everybody in.
 	Credential Credential
@@ -50,6 +53,13 @@ type Options struct {
 	OnFault func(error)
 }
 
+func (o Options) timeout() time.Duration {
+	if o.Timeout <= 0 {
+		return 2 * time.Second
+	}
+	return o.Timeout
+}
+
 // DefaultAddress is where a planner is looked for.
 const DefaultAddress = "127.0.0.1:4222"
 
@@ -68,18 +78,23 @@ type Conn struct {
 	keyring atomic.Pointer[Keyring]
 }
 
+// loopbackAlone refuses all other addresses, for a connection in the clear: to those too that a server names as its
+// cluster's.
+func loopbackAlone(_, address string, _ syscall.RawConn) error {
+	if IsLoopback(address) {
+		return nil
+	}
+	return fmt.Errorf("%s is not on this machine: connections there need TLS", address)
+}
+
 // anyone is the login of who has no credential.
 const anyone = "anyone"
 
 // Dial connects to a planner.
 func Dial(o Options) (*Conn, error) {
 	var extra []nats.Option
-	switch {
-	case o.Credential.Login == "":
-	case o.Secret != nil:
-		extra = append(extra, nats.UserInfoHandler(func() (string, string) { return o.Credential.Login, o.Secret() }))
-	default:
-		extra = append(extra, nats.UserInfo(o.Credential.Login, o.Credential.Secret))
+	if o.Credential.Login != "" {
+		extra = o.Credential.Proves(o.Secret)
 	}
 	if o.Address == "" {
 		o.Address = DefaultAddress
@@ -87,7 +102,11 @@ func Dial(o Options) (*Conn, error) {
 	if err := ValidateServer(o.Address); err != nil {
 		return nil, api.Errorf(api.KindInvalid, "planner: %v", err)
 	}
-	if o.Dialer == nil && o.TLS.wanted(o.Address) {
+	switch wanted := o.TLS.wanted(o.Address); {
+	case o.Dialer != nil, o.Plaintext && !wanted:
+	case !wanted && IsLoopback(HostPort(o.Address)):
+		extra = append(extra, nats.Dialer(&net.Dialer{Timeout: o.timeout(), Control: loopbackAlone}))
+	default:
 		secured, err := o.TLS.options()
 		if err != nil {
 			return nil, api.Errorf(api.KindInvalid, "planner at %s: %v", o.Address, err)
@@ -128,10 +147,6 @@ type dialer func() (net.Conn, error)
 func (d dialer) InProcessConn() (net.Conn, error) { return d() }
 
 func (c *Conn) natsOptions(o Options) []nats.Option {
-	timeout := o.Timeout
-	if timeout <= 0 {
-		timeout = 2 * time.Second
-	}
 	up := func(nc *nats.Conn) {
 		if most := nc.MaxPayload(); most > 0 && most < MaxPayload {
 			c.fault(api.Errorf(api.KindInvalid,
@@ -142,7 +157,7 @@ func (c *Conn) natsOptions(o Options) []nats.Option {
 		}
 	}
 	return []nats.Option{
-		nats.Name(o.Name), nats.Timeout(timeout), nats.CustomInboxPrefix(inboxOf(c.login)),
+		nats.Name(o.Name), nats.Timeout(o.timeout()), nats.CustomInboxPrefix(inboxOf(c.login)),
 		nats.RetryOnFailedConnect(o.Wait), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay),
 		nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.PingInterval(5 * time.Second),
 		nats.MaxPingsOutstanding(2),
@@ -176,7 +191,8 @@ func reconnectDelay(attempts int) time.Duration {
 
 // refused says that the server did not like the credentials.
 func refused(err error) bool {
-	return err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+	return err != nil && (errors.Is(err, nats.ErrNkeysNotSupported) ||
+		strings.Contains(strings.ToLower(err.Error()), "authorization violation"))
 }
 
 func (c *Conn) dialError(err error) error {
@@ -199,6 +215,10 @@ var ErrNoServer error = api.Errorf(api.KindTransient, "connection refused")
 // denied is what to do where the server does not take the credential. Its first words are
 // fixed: scripts may look for them.
 func (c *Conn) denied() error {
+	if c.credential.of(api.PrincipalPlanner) {
+		return api.Errorf(api.KindDenied, "the NATS server at %s refused the credentials of planner: put the block that "+
+			"`pacer auth nats` prints into its configuration", c.address)
+	}
 	how := "`pacer auth issue --user NAME --role submit`"
 	if name, ok := strings.CutPrefix(c.login, string(api.PrincipalNode)+"-"); ok {
 		how = fmt.Sprintf("`pacer auth issue --node %s`", name)

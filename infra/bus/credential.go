@@ -3,7 +3,6 @@ package bus
 import (
 	"bufio"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -30,20 +29,14 @@ type Credential struct {
 	Issued, Until time.Time
 }
 
+// secretBytes is the length of a secret: nobody finds it by trying.
+const secretBytes = 32
+
 // NewCredential makes a credential for login.
 func NewCredential(login string) Credential {
-	secret := make([]byte, api.HashBytes)
+	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // It never fails.
 	return Credential{Login: login, Secret: hex.EncodeToString(secret)}
-}
-
-// Hash is what a planner keeps of c. Its secret has 256 bits, so that nobody finds it by
-// trying, however fast the hash is.
-func (c Credential) Hash() string { return hashOf(c.Secret) }
-
-func hashOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
 }
 
 // String hides the secret.

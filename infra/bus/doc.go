@@ -16,7 +16,7 @@
 // VERB is one of apps, app, why, release, deadline, cap, kill, step, profiles, profile, profile-put,
 // profile-rm, nodes, node-drain, node-undrain, node-divide, node-consolidate, node-spare, policy,
 // policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web,
-// ticket.
+// ticket, auth-token.
 // APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
@@ -65,8 +65,11 @@
 //
 // A client has its credential in a file of its own (LoadCredential): one line "login:secret".
 // A file that everybody on the machine can read is refused, and one that others than its owner can
-// write. Secrets cross the network as they are, inside TLS where the server has a
-// certificate.
+// write. A secret never leaves the client: it is the seed of an Ed25519 key, whose public half the
+// planner keeps, and the client signs the nonce of the server's INFO (Credential.Proves). What an
+// earlier release has kept, the hash of a secret, becomes the public key at its first connection;
+// it is proven by a MAC under that hash. Off loopback a client takes no connection without TLS
+// unless it is told so (Options.Plaintext).
 //
 // # TLS
 //

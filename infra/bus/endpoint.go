@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The schemes of a server's URL; without one it is reached in the clear.
+// The schemes of a server's URL; loopback is reached in the clear without the second one.
 const (
 	schemeNATS = "nats://"
 	schemeTLS  = "tls://"
@@ -41,8 +41,9 @@ func ValidateServer(server string) error {
 	return nil
 }
 
-// TLS are the files of a secured connection, in PEM. A client uses it with a tls:// URL
-// and wherever one of them is given; servers that ask for TLS get it in any case.
+// TLS are the files of a secured connection, in PEM. A client uses it with a tls:// URL,
+// wherever one of them is given, and off loopback (Options.Plaintext); servers that ask for TLS
+// get it in any case.
 type TLS struct {
 	// CA holds the authorities that sign the server's certificate; "" is those of
 	// the system.

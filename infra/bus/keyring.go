@@ -1,7 +1,7 @@
 package bus
 
 import (
-	"crypto/subtle"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -12,12 +12,15 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// Keyring is who may connect: principals with the hashes of their secrets. It is safe for
+// Keyring is who may connect: principals with the public keys of their secrets. It is safe for
 // concurrent use.
 type Keyring struct {
 	// OnRefused hears of everybody who was not let in, and of what was refused to those who
 	// were, if it is not nil. It must not block, and is set before the keyring is used.
 	OnRefused func(Refusal)
+	// OnRenewed keeps a public key in place of the hash that an earlier release has left, if it is
+	// not nil. It is set before the keyring is used; where it fails nothing is renewed.
+	OnRenewed func(login, hash, key string) error
 
 	mu   sync.RWMutex
 	keys map[string]key
@@ -43,10 +46,10 @@ func (k *Keyring) refuse(r Refusal) {
 	}
 }
 
-// key is a principal with what proves it: one of hashes.
+// key is a principal with what proves it: one of public keys, or of hashes of an earlier release.
 type key struct {
 	principal api.Principal
-	hashes    []string
+	keys      []string
 }
 
 // NewKeyring returns a keyring that knows nobody.
@@ -56,11 +59,11 @@ func NewKeyring() *Keyring { return &Keyring{keys: map[string]key{}} }
 // there logins prove nothing, and each request counts as the planner's own.
 func NewOpenKeyring() *Keyring { return &Keyring{open: true, keys: map[string]key{}} }
 
-// Put has the keyring know p by these hashes, and by no others.
-func (k *Keyring) Put(p api.Principal, hashes ...string) {
+// Put has the keyring know p by these public keys, or hashes of an earlier release, and by no others.
+func (k *Keyring) Put(p api.Principal, keys ...string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.keys[p.Login()] = key{principal: p, hashes: slices.Clone(hashes)}
+	k.keys[p.Login()] = key{principal: p, keys: slices.Clone(keys)}
 }
 
 // Lend makes a credential for p that only this keyring knows, beside those that p has.
@@ -68,7 +71,7 @@ func (k *Keyring) Lend(p api.Principal) Credential {
 	c := NewCredential(p.Login())
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.keys[c.Login] = key{principal: p, hashes: append(slices.Clone(k.keys[c.Login].hashes), c.Hash())}
+	k.keys[c.Login] = key{principal: p, keys: append(slices.Clone(k.keys[c.Login].keys), c.Key())}
 	return c
 }
 
@@ -98,22 +101,57 @@ func (k *Keyring) Who(login string) (api.Principal, error) {
 	return known.principal, nil
 }
 
-// Prove is Who for a login that has still to be proven.
-func (k *Keyring) Prove(login, secret string) (api.Principal, error) {
-	p, err := k.Who(login)
+// Prove is Who for a login that has still to be proven. What an earlier release has kept of its secret is renewed.
+func (k *Keyring) Prove(proof Proof) (api.Principal, error) {
+	p, err := k.Who(proof.Login)
 	if err != nil || k.open {
 		return p, err
 	}
-	hash, proven := []byte(hashOf(secret)), 0
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	for _, h := range k.keys[login].hashes {
-		proven |= subtle.ConstantTimeCompare(hash, []byte(h))
+	known, kept, err := proof.shows(p.Kind, k.keysOf(proof.Login))
+	if err == nil && known == "" {
+		err = errors.New("it has another key")
 	}
-	if proven == 0 {
-		return api.Principal{}, api.Errorf(api.KindDenied, "that is not the secret of %s", login)
+	if err == nil && known != kept {
+		err = k.renew(proof.Login, known, kept)
+	}
+	if err != nil {
+		return api.Principal{}, api.Errorf(api.KindDenied, "%s is not proven: %v", proof.Login, err)
 	}
 	return p, nil
+}
+
+// Knows is Who for a credential that is at hand.
+func (k *Keyring) Knows(c Credential) (api.Principal, error) {
+	p, err := k.Who(c.Login)
+	if keys := k.keysOf(c.Login); err == nil && !k.open && !slices.Contains(keys, c.Key()) &&
+		!slices.Contains(keys, c.hash()) {
+		err = api.Errorf(api.KindDenied, "that is not the secret of %s", c.Login)
+	}
+	return p, err
+}
+
+func (k *Keyring) keysOf(login string) []string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.keys[login].keys // Replaced, never changed.
+}
+
+// renew puts a key in the place of a hash, which proves nothing from then on.
+func (k *Keyring) renew(login, hash, renewed string) error {
+	if k.OnRenewed != nil {
+		if err := k.OnRenewed(login, hash, renewed); err != nil {
+			return err
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known, ok := k.keys[login]
+	if !ok {
+		return errors.New("its credentials were revoked")
+	}
+	known.keys = append(slices.DeleteFunc(slices.Clone(known.keys), func(h string) bool { return h == hash }), renewed)
+	k.keys[login] = known
+	return nil
 }
 
 // sender is who has sent m: the server has let nobody else publish to its subject. The answer

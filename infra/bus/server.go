@@ -1,8 +1,8 @@
 package bus
 
 import (
+	"cmp"
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -178,8 +178,9 @@ func (c ServerConfig) options(own Credential) (*server.Options, error) {
 	o := &server.Options{
 		ServerName: "pacer", Host: host, Port: port, DontListen: c.Listen == "",
 		NoSigs: true, NoLog: true, NoSystemAccount: true,
-		CustomClientAuthentication: gate{c.Keyring, own}, AuthTimeout: credentialTimeout.Seconds(),
-		MaxConn: mostConnections, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
+		CustomClientAuthentication: gate{c.Keyring, own.Key()}, AuthTimeout: credentialTimeout.Seconds(),
+		AlwaysEnableNonce: true,
+		MaxConn:           mostConnections, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: 5 * time.Second,
 	}
 	if c.TLS.Cert != "" {
@@ -197,23 +198,27 @@ func (c ServerConfig) options(own Credential) (*server.Options, error) {
 // gate lets clients into an embedded server.
 type gate struct {
 	keyring *Keyring
-	own     Credential
+	own     string // The planner's key.
 }
 
 // Check implements server.Authentication.
 func (g gate) Check(c server.ClientAuthentication) bool {
-	o := c.GetOpts()
-	if o.Username == g.own.Login && subtle.ConstantTimeCompare([]byte(o.Password), []byte(g.own.Secret)) == 1 {
-		c.RegisterUser(&server.User{Username: o.Username})
+	o, nonce := c.GetOpts(), c.GetNonce()
+	if o.Nkey == g.own && signed(g.own, nonce, o.Sig) {
+		c.RegisterUser(&server.User{Username: string(api.PrincipalPlanner)})
 		return true
 	}
-	p, err := g.keyring.Prove(o.Username, o.Password)
+	p, err := g.keyring.Prove(Proof{Login: o.Username, Sig: o.Sig, Nonce: nonce, Told: o.Password})
+	if o.Nkey != "" {
+		err = errors.New("nobody but a planner connects by an nkey: connections are found by their logins")
+	}
 	if err != nil {
 		where := inProcess
 		if a := c.RemoteAddress(); a != nil {
 			where = a.String()
 		}
-		g.keyring.refuse(Refusal{Login: api.Clip(o.Username, api.MostToken), From: where, What: RefusedConnect, Why: err})
+		g.keyring.refuse(Refusal{Login: api.Clip(cmp.Or(o.Username, o.Nkey), api.MostToken), From: where,
+			What: RefusedConnect, Why: err})
 		return false
 	}
 	r := rightsOf(p)

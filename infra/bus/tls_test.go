@@ -48,7 +48,7 @@ func TestTheEmbeddedServerIsSecured(t *testing.T) {
 	}
 	lines := bufio.NewReader(conn)
 	info, _ := lines.ReadString('\n')
-	if _, err := conn.Write([]byte("CONNECT {\"user\":\"" + mine.Login + "\",\"pass\":\"" + mine.Secret + "\",\"verbose\":true}\r\nPING\r\n")); err != nil {
+	if _, err := conn.Write([]byte("CONNECT {\"user\":\"" + mine.Login + "\",\"sig\":\"" + bus.ProofOf(mine, nonceOf(info)).Sig + "\",\"verbose\":true}\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	if answer, err := lines.ReadString('\n'); err == nil || !strings.Contains(info, `"tls_required":true`) {
@@ -97,7 +97,7 @@ func TestACertificateThatDoesNotHoldIsSaidWithWhatMendsIt(t *testing.T) {
 		}
 	}
 	plain := start(t, bus.ServerConfig{})
-	refuses(t, bus.Options{Address: plain.Address(), TLS: bus.TLS{CA: authority.CA()}}, "it has no TLS: leave tls-ca and tls:// out, or run `pacer auth init`")
+	refuses(t, bus.Options{Address: plain.Address(), TLS: bus.TLS{CA: authority.CA()}}, "it has no TLS: run `pacer auth init` where the planner runs")
 }
 
 func public(t *testing.T, files bus.TLS) bus.TLS {

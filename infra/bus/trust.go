@@ -49,7 +49,8 @@ func explain(err error, server string, t TLS) string {
 			"certificate signed by unknown authority, which is not that of %s: get the ca.pem of this planner from its operator",
 			t.CA)
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		return "it has no TLS: leave tls-ca and tls:// out, or run `pacer auth init` where the planner runs"
+		return "it has no TLS: run `pacer auth init` where the planner runs; on loopback leave tls-ca and tls:// out, " +
+			"elsewhere a setting plaintext: true goes without"
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "nats: "), "TLS error: ")
 }

@@ -23,6 +23,7 @@ var needs = map[api.Verb]need{
 	api.VerbPolicy:   {role: api.RoleView},
 	api.VerbReport:   {role: api.RoleView}, // Of their own runs.
 	api.VerbWeb:      {role: api.RoleView},
+	api.VerbToken:    {role: api.RoleView},
 	api.VerbCores:    {role: api.RoleView},
 	api.VerbLogs:     {role: api.RoleView, own: true},
 	api.VerbRelease:  {role: api.RoleSubmit, own: true},

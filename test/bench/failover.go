@@ -57,7 +57,7 @@ func (p planners) node(client *bus.Conn, name string) *nodeSpeaker {
 	p.t.Helper()
 	who := api.Principal{Kind: api.PrincipalNode, Name: name}
 	own := bus.NewCredential(who.Login())
-	ask(p.t, client, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Hash: own.Hash()}})
+	ask(p.t, client, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: who, Key: own.Key()}})
 	conn, err := bus.Dial(bus.Options{Address: p.servers[2].URL(), Credential: own, Name: name})
 	if err != nil {
 		p.t.Fatal(err)

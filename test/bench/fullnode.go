@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,7 @@ func runFullNode(ctx context.Context) error {
 func fullNode(t testing.TB, add adder) {
 	r, planner := startPlanner(t, fullSize, peers{})
 	state := t.TempDir()
+	r.state = state
 	env := []string{fullPlanner + "=" + planner, fullHTTP + "=" + r.http, fullState + "=" + state, fullCredentials + "=" +
 		r.owner.Dir}
 	self, err := os.Executable()
@@ -154,7 +156,11 @@ func loopTime(t testing.TB, r *rig) (seconds, count float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask.SetBasicAuth(r.own.Login, r.own.Secret)
+	token, err := os.ReadFile(daemon.NodeTokenPath(r.state))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	reply, err := http.DefaultClient.Do(ask)
 	if err != nil {
 		t.Fatal(err)

@@ -40,11 +40,10 @@ type rig struct {
 	app   api.AppID
 	seq   uint64
 	began time.Time
-	// http is the node's address of metrics.
-	http string
-	// owner runs the daemons, own is its credential.
+	// http is the address of metrics of a node that has a process of its own, state its directory.
+	http, state string
+	// owner runs the daemons.
 	owner daemon.Owner
-	own   bus.Credential
 }
 
 // owner is who runs the benchmarks, with credentials in dir.
@@ -65,7 +64,7 @@ func startPlanner(t testing.TB, maxPool int, as peers) (r *rig, address string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.conn, r.own = as.dial(t, p.Listen, own), own
+	r.conn = as.dial(t, p.Listen, own)
 	return r, p.Listen
 }
 
@@ -205,7 +204,7 @@ func (r *rig) register(p api.Profile, deadline units.Seconds) api.RegisterReply 
 	}
 	secret := bus.NewCredential("")
 	reply, err := r.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: "bench", Name: p.Name,
-		Key: secret.Hash(), Deadline: deadline,
+		Key: secret.Key(), Deadline: deadline,
 		Launch: api.Launch{DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:1",
 			Heap: units.GiB, SparkVersion: "4.3.0"}})
 	if err != nil {

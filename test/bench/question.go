@@ -22,7 +22,7 @@ func question(t testing.TB, add adder) {
 	r, address := startPlanner(t, 4, peers{})
 	conn := func(p api.Principal) *bus.Conn {
 		own := bus.NewCredential(p.Login())
-		ask(t, r.conn, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Hash: own.Hash()}})
+		ask(t, r.conn, api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: p, Key: own.Key()}})
 		return r.as.dial(t, address, own)
 	}
 	n := &nodeSpeaker{t: t, conn: conn(api.Principal{Kind: api.PrincipalNode, Name: "n1"}),

@@ -93,8 +93,9 @@ func watch(t *testing.T, c *cluster, add func(name string, value float64, n int)
 	a := &asked{noise: rand.New(rand.NewPCG(1, 2)), cluster: c}
 	a.cluster.kept = &report.Kept{}
 	a.cluster.join()
-	who := func(string, string, string) (api.Principal, error) { return api.Principal{}, nil }
-	s := web.New(web.Config{Serves: func() (web.Planner, error) { return a, nil }, Prove: who})
+	who := func(string) (api.Principal, error) { return api.Principal{}, nil }
+	s := web.New(web.Config{Serves: func() (web.Planner, error) { return a, nil }, Who: who})
+	token, _ := s.Sessions.Token(api.Principal{}, api.TokenRequest{})
 	network := webtest.NewNetwork()
 	server, client := &http.Server{Handler: s}, &http.Client{Transport: &http.Transport{DialContext: network.Dial}}
 	var done sync.WaitGroup
@@ -109,7 +110,7 @@ func watch(t *testing.T, c *cluster, add func(name string, value float64, n int)
 	oldest := time.Duration(0)
 	for range watchers {
 		done.Go(func() {
-			follow(t, client, func(age time.Duration) {
+			follow(t, client, token, func(age time.Duration) {
 				mu.Lock()
 				defer mu.Unlock()
 				oldest = max(oldest, age)
@@ -137,13 +138,13 @@ func watch(t *testing.T, c *cluster, add func(name string, value float64, n int)
 }
 
 // follow looks until the stream ends, and tells how old what it shows was just before it was told more.
-func follow(t *testing.T, client *http.Client, tell func(time.Duration)) {
+func follow(t *testing.T, client *http.Client, token string, tell func(time.Duration)) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/api/v1/watch", nil)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	r.Header.Set("Authorization", "Bearer some:body")
+	r.Header.Set("Authorization", "Bearer "+token)
 	answer, err := client.Do(r)
 	if err != nil {
 		t.Error(err)

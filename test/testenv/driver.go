@@ -163,7 +163,7 @@ func (d *Driver) register(ctx context.Context, r driver.Request) {
 	defer cancel()
 	a := &d.spark.App
 	reply, err := d.link.conn.Register(ctx, api.RegisterRequest{V: api.Version, Submission: d.spark.Submission,
-		Key: d.link.secret.Hash(), Name: a.Name, Profile: a.Profile,
+		Key: d.link.secret.Key(), Name: a.Name, Profile: a.Profile,
 		RequireFeasible: a.RequireFeasible, Mode: a.Mode, AppID: r.AppID,
 		Deadline: a.Deadline, Elapsed: units.Seconds(des.Seconds(d.spark.Began, d.env.now())),
 		Launch: api.Launch{DriverURL: d.url(), SparkVersion: "4.2.0", Heap: units.GiB,

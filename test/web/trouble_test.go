@@ -52,7 +52,7 @@ func (s *site) linkOf(name string) string {
 	s.t.Helper()
 	by := api.Principal{Kind: api.PrincipalUser, Name: name, Role: api.RoleSubmit}
 	c := bus.NewCredential(by.Login())
-	_, err := s.world.Ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: by, Hash: c.Hash()}})
+	_, err := s.world.Ask(api.VerbIssue, api.ControlRequest{Issue: &api.Issue{Principal: by, Key: c.Key()}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -175,7 +175,7 @@ func (s *Server) Close() {
 // Forget removes the state of planners from the server's JetStream. Whoever is connected stays.
 func (s *Server) Forget() {
 	s.t.Helper()
-	options := []nats.Option{nats.UserInfo(s.cfg.Planner.Login, s.cfg.Planner.Secret)}
+	options := s.cfg.Planner.Proves(nil)
 	if s.cfg.TLS.Cert != "" {
 		options = append(options, nats.Secure(&tls.Config{InsecureSkipVerify: true})) // It is on loopback.
 	}

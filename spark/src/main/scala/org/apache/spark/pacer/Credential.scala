@@ -4,7 +4,7 @@ import java.io.IOException
 import java.nio.charset.StandardCharsets
 import java.nio.file.{Files, NoSuchFileException, Path, Paths}
 import java.nio.file.attribute.PosixFilePermission.{GROUP_WRITE, OTHERS_READ, OTHERS_WRITE}
-import java.security.{MessageDigest, SecureRandom}
+import java.security.SecureRandom
 import java.time.Instant
 import java.time.temporal.ChronoUnit.SECONDS
 import java.util.Locale
@@ -20,8 +20,13 @@ private[spark] final class Credential(
     val issued: Option[Instant] = None,
     val until: Option[Instant] = None) {
 
-  /** What a planner keeps of it. */
-  def hash: String = Credential.hex(MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8)))
+  private lazy val keys = new ProofKey(secret)
+
+  /** What a planner keeps of it: the public key. */
+  def key: String = keys.text
+
+  /** Shows the server that has made a nonce that it is there (infra/bus/proof.go); the secret is never told. */
+  def prove(nonce: Array[Byte]): Array[Byte] = keys.sign(nonce) ++ keys.public ++ keys.renewal(login, nonce)
 
   override def toString: String = login
 
@@ -61,7 +66,7 @@ private[spark] object Credential {
   private val IssuedMark = "# Issued at "
   private val UntilMark = "# Taken until "
 
-  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"${b & 0xff}%02x").mkString
+  private[pacer] def hex(bytes: Array[Byte]): String = bytes.map(b => f"${b & 0xff}%02x").mkString
 
   /** A secret for login that nobody else knows. */
   def fresh(login: String): Credential = {
@@ -79,6 +84,10 @@ private[spark] object Credential {
       env("XDG_CONFIG_HOME").map(Paths.get(_)).orElse(env("HOME").orElse(sys.props.get("user.home")).map(Paths.get(_, ".config")))
         .map(_.resolve("pacer").resolve("credentials"))
     }
+
+  /** Whether host:port is reached from this machine only. */
+  private[pacer] def isLoopback(address: String): Boolean =
+    Loopback.matches(address.substring(0, math.max(address.lastIndexOf(':'), 0)).toLowerCase(Locale.ROOT))
 
   private val Loopback = "(localhost|127(\\.\\d+){3}|\\[?::1\\]?)".r
 

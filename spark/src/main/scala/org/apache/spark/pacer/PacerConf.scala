@@ -29,6 +29,7 @@ import org.apache.spark.util.Utils
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the user's credential
  * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
+ * @param plaintext       whether a planner off loopback may be without that
  * @param mode            Control, Observe, Off or Endless, which is nobody's to set
  * @param watched         whether a pacer submit reports the driver's exit
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
@@ -60,7 +61,8 @@ private[spark] final case class PacerConf(
     shared: Boolean = false,
     program: String = "",
     byMoment: Boolean = false,
-    utcOffset: Int = 0) {
+    utcOffset: Int = 0,
+    plaintext: Boolean = false) {
 
   /** Whether it is to be held back until its deadline. */
   def paced: Boolean = deadline > 0 && mode == PacerConf.Control
@@ -120,6 +122,7 @@ private[spark] object PacerConf {
   /** The image of the executors' containers, in place of the nodes' own choice. */
   val Image = "spark.pacer.image"
   val TlsCa = "spark.pacer.tls.ca"
+  val Plaintext = "spark.pacer.plaintext"
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
@@ -173,6 +176,7 @@ private[spark] object PacerConf {
     }
     val deadline = read(Deadline, 0.0)(parseSeconds(_).filter(_ > 0), "a time after the start such as 90s or 15m")
     val require = read(RequireFeasible, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
+    val plaintext = read(Plaintext, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     val noWait = read(NoWait, false)(_.toLowerCase(Locale.ROOT).toBooleanOption, "true or false")
     def nodes(key: String) = read(key, 0)(_.toIntOption.filter(n => n >= 1 && n <= BoundOfNodes), s"a whole number from 1 to $BoundOfNodes")
     val (least, most) = (nodes(LeastNodes), nodes(MostNodes))
@@ -200,7 +204,7 @@ private[spark] object PacerConf {
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, least, most, here.number, here.before, shared,
-      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole))
+      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
 
-import io.nats.client.{AuthenticationException, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
+import io.nats.client.{AuthenticationException, AuthHandler, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
 import io.nats.client.impl.SocketDataPort
 
 /** The bus as the client needs it; the real one is [[NatsTransport]]. */
@@ -17,7 +17,7 @@ private[spark] trait Transport {
   def login: String
 
   /**
-   * Connects as an application from now on, which the planner has just registered with the hash that
+   * Connects as an application from now on, which the planner has just registered with the public key that
    * NatsTransport.key is. When the planner knows it no more, the connection is the user's again, and
    * whoever listens for reconnects is told.
    */
@@ -52,6 +52,7 @@ private[spark] final class NatsTransport private (
     user: Option[Credential],
     changed: () => Unit,
     tlsCa: Option[Path],
+    plaintext: Boolean,
     patience: Duration) extends Transport {
 
   import NatsTransport._
@@ -62,8 +63,8 @@ private[spark] final class NatsTransport private (
   @volatile private var closed = false
   private var refusals = 0 // Of the application, one after the other; guarded by this.
 
-  /** The hash of the secret with which it will connect as an application: of all contexts of a driver, which it shows to be one. */
-  def key: String = own.hash
+  /** The public key of the secret with which it will connect as an application: of all contexts of a driver, which it shows to be one. */
+  def key: String = own.key
 
   override def login: String = name(who)
 
@@ -119,7 +120,7 @@ private[spark] final class NatsTransport private (
   }
 
   private def open(as: Option[Credential]): Line =
-    connect(address, as, tlsCa, patience, (c, event) => if (event == ConnectionListener.Events.DISCONNECTED && current(c) && !closed) changed())
+    connect(address, as, tlsCa, plaintext, patience, (c, event) => if (event == ConnectionListener.Events.DISCONNECTED && current(c) && !closed) changed())
 
   /** Whether it is the connection in use; none is while the first one is made. */
   private def current(c: Connection): Boolean = Option(line).exists(_.connection eq c)
@@ -174,16 +175,22 @@ private[spark] object NatsTransport {
    *                that of who makes a request
    * @param tlsCa   secures the connection: the server's certificate must be signed by one of these authorities and
    *                bear the host's name or address ([[ServerTrust]])
+   * @param plaintext allows an address that is not loopback without that
    * @throws UnreachableException with one line for the user
    */
   def connect(address: String, user: Option[Credential], changed: () => Unit, tlsCa: Option[Path] = None,
-      patience: Duration = Patience): NatsTransport =
-    try new NatsTransport(address, user, changed, tlsCa, patience) catch {
+      patience: Duration = Patience, plaintext: Boolean = false): NatsTransport =
+    try new NatsTransport(address, user, changed, tlsCa, plaintext, patience) catch {
       case d: DeniedException => throw new UnreachableException(d.getMessage, d)
     }
 
-  private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], patience: Duration,
+  private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], plaintext: Boolean, patience: Duration,
       listener: ConnectionListener): Line = {
+    // Whatever the server says: another one may say it in its place.
+    if (tlsCa.isEmpty && !plaintext && !Credential.isLoopback(address)) {
+      throw new UnreachableException(s"$address can be reached from other machines: get the planner's ca.pem from its operator and name it in " +
+        "spark.pacer.tls.ca, or go without by spark.pacer.plaintext=true", null)
+    }
     val trust = tlsCa.map(new ServerTrust(_, address))
     val said = new Listener
     val threads = new Threads
@@ -202,7 +209,7 @@ private[spark] object NatsTransport {
       .errorListener(said)
       .connectionListener(listener)
       .inboxPrefix(s"_INBOX_${as.fold(Credential.Anyone)(_.login)}.")
-    as.foreach(c => builder.userInfo(c.login, c.secret))
+    as.foreach(c => builder.userInfo(c.login.toCharArray, null).authHandler(new Signer(c)))
     // The name that is dialled is the one that the certificate has to bear, not an address that it stands for.
     trust.foreach(t => builder.sslContext(t.context).noResolveHostnames())
     try new Line(said.attempt(Nats.connect(builder.build())), threads) catch {
@@ -220,6 +227,13 @@ private[spark] object NatsTransport {
   private def denied(address: String, as: Option[Credential]): String = as match {
     case None => s"no credentials for this planner: ask its operator for `pacer auth issue --user ${sys.props("user.name")} --role submit` ($address)"
     case Some(c) => c.refusal(address, Instant.now())
+  }
+
+  /** Proves a credential by the server's nonce. The server finds connections by their logins: it gets no other name. */
+  private final class Signer(c: Credential) extends AuthHandler {
+    override def sign(nonce: Array[Byte]): Array[Byte] = if (nonce.isEmpty) nonce else c.prove(nonce)
+    override def getID: Array[Char] = Array.emptyCharArray
+    override def getJWT: Array[Char] = Array.emptyCharArray
   }
 
   /** A connection with its threads. */

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets
 import java.nio.file.{Files, Path}
 import java.nio.file.attribute.PosixFilePermissions
 import java.time.Instant
+import java.util.Base64
 
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
@@ -30,6 +31,15 @@ class CredentialTest {
     wants("2026-06-01T00:00:00Z", "have expired at 2026-05-31", "clock says 2026-06-01", "pacer auth issue")
     wants("1970-01-01T00:00:00Z", "issued at 2026-05-01", "clock says 1970-01-01", "set the clock", "`date`")
     wants("2026-05-03T00:00:00Z", "taken until 2026-05-31", "revoked", "`date`")
+  }
+
+  /** As bus.Credential.Key and its proof: a planner verifies them (TestAProofIsAsTheJarMakesIt). */
+  @Test def aProofIsAsThePlannerVerifiesIt(): Unit = {
+    val c = new Credential("user-ann", "0123456789abcdef" * 4)
+    assertEquals("UAHPLMONRAFW2LEQHYVAL2H5FFHL6CQ2YDB5YAHUYYT7NGLOG6ODPOCV", c.key)
+    assertEquals("20k0XetZWkwfpcewfEBXfIF7UVcGI404jPbQoprDKUYm7J68Rr8KHCLsjKBx6xP0DDjw5hfbN2vcC4P6lEMuDg" +
+      "71sc2IC20skD4qBej9KU6_ChrAw9wA9MYn9pluN5w3hfCbML3DXO5sO6by6fM40NDSicqOF2jWcytIh1GvFec",
+      Base64.getUrlEncoder.withoutPadding.encodeToString(c.prove("kTJ7Uo0hHBLY5Rg".getBytes(StandardCharsets.UTF_8))))
   }
 
   @Test def aFileWithoutDatesIsTaken(): Unit = {

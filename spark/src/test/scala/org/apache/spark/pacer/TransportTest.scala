@@ -4,6 +4,7 @@ import java.io.{BufferedReader, IOException, InputStreamReader}
 import java.net.{InetAddress, ServerSocket, Socket}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.Duration
+import java.util.Base64
 import java.util.concurrent.{LinkedBlockingQueue, Semaphore}
 
 import scala.annotation.tailrec
@@ -24,6 +25,11 @@ class TransportTest {
     private val listening = new ServerSocket(0, 8, InetAddress.getLoopbackAddress)
     private val verdicts = new LinkedBlockingQueue[Verdict]()
     val logins = new LinkedBlockingQueue[String]()
+    /** All that was said before the first verdict. */
+    val connects = new LinkedBlockingQueue[String]()
+
+    /** What INFO asks to be signed, "" for nothing. */
+    @volatile var nonce = "kTJ7Uo0hHBLY5Rg"
     @volatile private var current: Socket = _
     daemon(try while (true) take(listening.accept()) catch { case _: IOException => () })
 
@@ -53,6 +59,7 @@ class TransportTest {
       @tailrec def talk(): Unit = in.readLine() match {
         case null => ()
         case connect if connect.startsWith("CONNECT") =>
+          connects.add(connect)
           logins.add("\"user\":\"([^\"]*)\"".r.findFirstMatchIn(connect).fold("")(_.group(1)))
           verdicts.take() match {
             case LetIn => talk()
@@ -70,7 +77,7 @@ class TransportTest {
         case _ => talk()
       }
       try {
-        say("""INFO {"server_id":"x","version":"2.12.0","proto":1,"max_payload":1048576,"auth_required":true}""")
+        say(s"""INFO {"server_id":"x","version":"2.12.0","proto":1,"max_payload":1048576,"auth_required":true,"nonce":"$nonce"}""")
         talk()
       } catch { case _: IOException => () } finally socket.close()
     }
@@ -106,6 +113,37 @@ class TransportTest {
     Server.next(LetIn, LetIn)
     val (first, second) = (connect(), connect())
     try assertEquals(first.key, second.key) finally Seq(first, second).foreach(_.close())
+  }
+
+  /** Whoever listens where a planner does not, while that restarts, learns no secret. */
+  @Test @Timeout(60) def attackSquatter(): Unit = for (nonce <- Seq("", "kTJ7Uo0hHBLY5Rg", "n" * 4000)) {
+    Server.nonce = nonce
+    Server.next(LetIn, LetIn)
+    val hidden = new Credential("user-ann", "0123456789abcdef" * 4)
+    val t = NatsTransport.connect(Server.address, Some(hidden), () => (), None, patience)
+    t.become("app-1")
+    assertEquals("hello", ask(t, "hello"))
+    t.close()
+    for (_ <- 1 to 2) {
+      val said = Server.connects.take()
+      val raw = Array.fill(4)(Seq(0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef).map(_.toByte)).flatten
+      for (form <- Seq(hidden.secret, Base64.getEncoder.encodeToString(raw), Base64.getUrlEncoder.encodeToString(raw), "\"pass\"", "\"auth_token\"")) {
+        assertFalse(said.contains(form), s"$form is in $said")
+      }
+      assertEquals(nonce.nonEmpty, "\"sig\":\"[^\"]+\"".r.findFirstIn(said).nonEmpty, said)
+    }
+  }
+
+  /** Another one may leave tls_required out of INFO in the server's place: the client does not go by that. */
+  @Test @Timeout(60) def attackClearTextOffLoopback(): Unit = {
+    val port = Server.address.split(':').last
+    val said = assertThrows(classOf[UnreachableException],
+      () => NatsTransport.connect(s"0.0.0.0:$port", Some(ann), () => (), None, patience)).getMessage
+    assertTrue(said.contains("spark.pacer.tls.ca") && said.contains("spark.pacer.plaintext"), said)
+    assertTrue(Server.connects.isEmpty)
+    Server.next(LetIn)
+    NatsTransport.connect(s"0.0.0.0:$port", Some(ann), () => (), None, patience, plaintext = true).close()
+    assertTrue(Server.connects.take().contains("user-ann"))
   }
 
   @Test @Timeout(60) def whoIsRefusedIsToldAtOnce(): Unit = {

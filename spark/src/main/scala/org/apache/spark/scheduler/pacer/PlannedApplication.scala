@@ -266,7 +266,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
 private[scheduler] object PlannedApplication {
   /** A connection to the planner of settings; changed is called when it is lost and when it is taken up again. */
   def connect(settings: PacerConf, patience: Patience, changed: () => Unit): NatsTransport =
-    patience.have(NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address), changed, settings.tlsCa))
+    patience.have(NatsTransport.connect(settings.address, Credential.find(settings.credentials, settings.address), changed, settings.tlsCa, plaintext = settings.plaintext))
 
   /** One line for a user whom the planner of settings does not take, None where that is no reason of the planner's. */
   def untaken(settings: PacerConf, why: Throwable): Option[String] = why match {

@@ -89,8 +89,8 @@ func (s *Sessions) of(token string) (grant, error) {
 	defer s.mu.Unlock()
 	g := s.tokens[hash(token)]
 	if !g.holds() {
-		return grant{}, errors.New("no such token is known, or it has ended: `pacer web` begins a session, `pacer auth " +
-			"token` prints another one; the secret of a credential is none")
+		return grant{}, errors.New("no such session or token is known, or it has ended: `pacer web` begins a session, " +
+			"`pacer auth token` prints a token")
 	}
 	return g, nil
 }

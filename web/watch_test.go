@@ -225,7 +225,7 @@ func TestAStreamSaysWhyItEnds(t *testing.T) {
 		w.away = nil
 		w.mu.Unlock()
 		time.Sleep(2 * time.Second)
-		end(func() { w.Sessions.End(ann.Login()) }, "there is no such session, or it has ended: `pacer web` begins one")
+		end(func() { w.Sessions.End(ann.Login()) }, "no such session or token is known, or it has ended: `pacer web` begins a session, `pacer auth token` prints a token")
 		token = w.begin()
 		end(w.Server.Close, "the planner stops")
 	})

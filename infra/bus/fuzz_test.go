@@ -34,3 +34,20 @@ func FuzzCredentials(f *testing.F) {
 		}
 	})
 }
+
+// FuzzProof: whatever somebody shows, it proves a login by no other signature than that of the nonce by the login's secret.
+func FuzzProof(f *testing.F) {
+	p, hashed := asUser("ann", api.RoleOperate), asUser("bob", api.RoleOperate)
+	keyring := bus.NewKeyring()
+	own, old := keyring.Lend(p), bus.NewCredential(hashed.Login())
+	keyring.Put(hashed, bus.HashOf(old))
+	right := bus.ProofOf(own, []byte("nonce"))
+	f.Add(right.Login, right.Sig, []byte("other"), "")
+	f.Add(hashed.Login(), bus.RenewalOf(own, hashed.Login(), own.Key(), []byte("nonce")).Sig, []byte("nonce"), old.Login)
+	f.Add("user-ann", "", []byte{}, "")
+	f.Fuzz(func(t *testing.T, login, sig string, nonce []byte, told string) {
+		if who, err := keyring.Prove(bus.Proof{Login: login, Sig: sig, Nonce: nonce, Told: told}); err == nil && string(nonce) != "nonce" {
+			t.Errorf("%q of %q proves %v", sig, nonce, who)
+		}
+	})
+}

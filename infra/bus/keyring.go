@@ -145,12 +145,16 @@ func (k *Keyring) renew(login, hash, renewed string) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known, ok := k.keys[login]
-	if !ok {
+	known := k.keys[login]
+	i := slices.Index(known.keys, hash)
+	switch {
+	case i >= 0:
+		known.keys = slices.Clone(known.keys)
+		known.keys[i] = renewed
+		k.keys[login] = known
+	case !slices.Contains(known.keys, renewed): // Else another connection has renewed it.
 		return errors.New("its credentials were revoked")
 	}
-	known.keys = append(slices.DeleteFunc(slices.Clone(known.keys), func(h string) bool { return h == hash }), renewed)
-	k.keys[login] = known
 	return nil
 }
 

@@ -164,7 +164,7 @@ func (s *Server) Holder(token string) (by api.Principal, until time.Time, err er
 	if err == nil {
 		by, err = s.cfg.Who(g.login)
 	}
-	if g.looks { // Whatever else who has that login may.
+	if g.use == toScrape { // Whatever else who has that login may.
 		by = api.Principal{Kind: api.PrincipalUser, Name: by.Name, Role: api.RoleView, Until: by.Until}
 	}
 	return by, g.until, err

@@ -28,12 +28,21 @@ type Sessions struct {
 	codes, tokens map[string]grant // By hash.
 }
 
-// grant lets who has a login in until a moment, if looks to look alone.
+// grant lets who has a login in until a moment.
 type grant struct {
 	login string
 	until time.Time
-	looks bool
+	use   use
 }
+
+// use is what a grant is for: those of one use never end those of another.
+type use int
+
+const (
+	toSee    use = iota // A code, and a session of the page.
+	toAsk               // A token of a program.
+	toScrape            // One that looks alone.
+)
 
 // holds reports whether its moment is still to come.
 func (g grant) holds() bool { return time.Now().Before(g.until) }
@@ -72,15 +81,15 @@ func (s *Sessions) issue(g grant) string {
 func (s *Sessions) Token(by api.Principal, r api.TokenRequest) (token string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	usual := api.TokenFor
+	usual, use := api.TokenFor, toAsk
 	if r.Scrape {
-		usual = api.ScrapeFor
+		usual, use = api.ScrapeFor, toScrape
 	}
 	until = time.Now().Add(cmp.Or(r.For, usual).Duration())
 	if !by.Until.IsZero() && by.Until.Before(until) {
 		until = by.Until
 	}
-	return s.issue(grant{by.Login(), until, r.Scrape}), until
+	return s.issue(grant{by.Login(), until, use}), until
 }
 
 // of is the grant of a token.
@@ -111,12 +120,12 @@ func (s *Sessions) End(login string) {
 	maps.DeleteFunc(s.tokens, own)
 }
 
-// put adds a grant for a secret. What has expired goes, and the oldest one of a login that has most already.
+// put adds a grant for a secret. What has expired goes, and the oldest one of a login that has most of that use.
 func put(all map[string]grant, secret string, g grant, most int) map[string]grant {
 	maps.DeleteFunc(all, func(_ string, other grant) bool { return !other.holds() })
 	var own []string
 	for h, other := range all {
-		if other.login == g.login {
+		if other.login == g.login && other.use == g.use {
 			own = append(own, h)
 		}
 	}

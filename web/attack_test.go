@@ -10,7 +10,14 @@ import (
 // Whoever may look no more sees nothing more, however they have said who they are.
 func TestAttackAStreamGoesOn(t *testing.T) {
 	viv := api.Principal{Kind: api.PrincipalUser, Name: "viv", Role: api.RoleView}
-	secret := func(*world) string { return viv.Login() + ":secret" }
+	token := func(w *world) string {
+		token, _ := w.Sessions.Token(viv, api.TokenRequest{})
+		return token
+	}
+	scrape := func(w *world) string {
+		token, _ := w.Sessions.Token(viv, api.TokenRequest{Scrape: true})
+		return token
+	}
 	session := func(w *world) string {
 		_, s := w.do("POST", "/api/v1/session", "", `{"code": "`+w.Sessions.Code(viv)+`"}`)
 		return s["token"].(string)
@@ -20,9 +27,10 @@ func TestAttackAStreamGoesOn(t *testing.T) {
 		token func(*world) string
 		lose  func(*world)
 	}{
-		"of a revoked credential": {secret, revoked},
+		"of a revoked credential": {token, revoked},
+		"by a token for scrapes":  {scrape, revoked},
 		"of a revoked session":    {session, revoked},
-		"without a role": {secret, func(w *world) {
+		"without a role": {token, func(w *world) {
 			w.known[viv.Login()] = api.Principal{Kind: api.PrincipalUser, Name: "viv"}
 		}},
 	} {

@@ -17,11 +17,12 @@ import (
 type Adopted struct {
 	others *Others
 	keep   func(Hold) error
+	from   string // Where its processes were, "" where they are still.
 
 	mu    sync.Mutex
 	files controls
 	hold  Hold
-	above units.Cores // What groups above allow.
+	above units.Cores // What groups above allow, or the part of it that was divided.
 	// lowered is the quota of Pacer's that is in force; units.Unlimited while what was found is.
 	lowered units.Cores
 	// watched says that the kernel tells of other writers, touched that one may have written since
@@ -41,12 +42,16 @@ func (o *Others) Adopt(t Hold, keep func(Hold) error) (*Adopted, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Adopted{others: o, keep: keep, files: files, hold: t, above: o.above(t), lowered: units.Unlimited}
+	a := &Adopted{others: o, keep: keep, from: t.FromCPU, files: files, hold: t, above: o.above(t),
+		lowered: units.Unlimited}
 	if o.watch != nil {
 		a.watched = o.watch.mark(files.quotaFiles(), a) == nil
 	}
 	if err = a.sync(); err == nil {
 		err = keep(a.hold)
+	}
+	if err == nil {
+		err = o.join(a)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -72,7 +77,9 @@ func (a *Adopted) sync() error {
 			a.touched = true
 			return err
 		}
-		a.hold, a.above, whole = next, a.others.above(next), true
+		if a.hold, whole = next, true; next.FromCPU == "" {
+			a.above = a.others.above(next)
+		}
 	}
 	if a.lowered = units.Unlimited; !whole {
 		a.lowered = cores(us, period)
@@ -195,7 +202,9 @@ func (a *Adopted) touch(writer string) {
 // Release puts back what was found (Hold.PutBack) and lets the group go. Its processes run on.
 func (a *Adopted) Release() error {
 	err := a.Close()
-	return errors.Join(err, a.hold.PutBack(a.others.h.root))
+	err = errors.Join(err, a.hold.PutBack(a.others.h.root))
+	a.others.rest(a.from)
+	return err
 }
 
 // Close lets the group go as it is.
@@ -203,6 +212,7 @@ func (a *Adopted) Close() error {
 	if a.others.watch != nil {
 		a.others.watch.forget(a)
 	}
+	a.others.leave(a)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.files.close()

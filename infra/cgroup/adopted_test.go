@@ -206,6 +206,45 @@ func TestOneNodeControllerAttachesToAMachine(t *testing.T) {
 	}
 }
 
+// Whoever locks what everybody may open keeps no node controller out, and the claim is open to its owner alone.
+func TestAttackTheClaimOfAMachine(t *testing.T) {
+	for _, layout := range cgrouptest.Layouts() {
+		tree := cgrouptest.New(t, layout)
+		dirs, err := filepath.Glob(filepath.Join(tree.Root, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range append(dirs, tree.Root) {
+			if f, err := os.Open(dir); err == nil {
+				defer f.Close()
+				if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range 2 { // The second one comes when the first one has gone.
+			o, err := cgroup.OpenOthers(tree.Root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			claims, err := filepath.Glob(filepath.Join(tree.Root, "pacer-attached"))
+			more, _ := filepath.Glob(filepath.Join(tree.Root, "*", "pacer-attached"))
+			if claims = append(claims, more...); err != nil || len(claims) == 0 { // Joined trees have several names.
+				t.Fatalf("claims %v, %v", claims, err)
+			}
+			if st, err := os.Stat(claims[0]); err != nil || st.Mode().Perm() != 0o700 {
+				t.Errorf("%v: %v", st.Mode(), err)
+			}
+			if err := o.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(claims[0]); !os.IsNotExist(err) {
+				t.Errorf("the claim is left: %v", err)
+			}
+		}
+	}
+}
+
 // Whatever is written by whom and killed when: the quota is one of the manager's, or between nothing
 // and the newest of the manager's that anybody could have seen; and in the end the manager's newest
 // one is in force, to the letter.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,45 @@ func (h *Hierarchy) Claim() error {
 	defer h.mu.Unlock()
 	h.claim = f
 	return nil
+}
+
+// machineClaim is the group whose lock claims a machine's groups. Whoever can open a directory can lock it: this one
+// its owner alone can open, and not everybody as those of other managers.
+const machineClaim = "pacer-attached"
+
+// claimMachine claims the groups of other managers below top, and waits for a claim that ends.
+func claimMachine(top string) (*os.File, error) {
+	dir := filepath.Join(top, machineClaim)
+	for end := time.Now().Add(claimLeaves); ; time.Sleep(20 * time.Millisecond) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, fmt.Errorf("cgroup: %w", err)
+		}
+		claim, err := os.Open(dir)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // Who had it has removed it.
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cgroup: %w", err)
+		}
+		if err = lock(claim); err == nil && isStill(claim, dir) {
+			return claim, nil
+		}
+		_ = claim.Close()
+		switch {
+		case err != nil && !errors.Is(err, unix.EWOULDBLOCK):
+			return nil, fmt.Errorf("cgroup: claim %s: %w", dir, err)
+		case time.Now().After(end):
+			return nil, api.Errorf(api.KindConflict,
+				"another node controller attaches to the executors of this machine: one does, stop the other")
+		}
+	}
+}
+
+// isStill reports whether f is what has that name now.
+func isStill(f *os.File, name string) bool {
+	is, err := f.Stat()
+	has, statErr := os.Stat(name)
+	return err == nil && statErr == nil && os.SameFile(is, has)
 }
 
 // claimTries is how often a claim is tried: who looks whether a group is claimed holds it

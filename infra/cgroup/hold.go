@@ -60,17 +60,18 @@ func (t Hold) seen(us, period int64) (now Hold, whole bool) {
 	return t, true
 }
 
-// madeGroup is a group's directory that Pacer has made, and the one that its processes were in.
-type madeGroup struct{ dir, tree, from string }
+// madeGroup is a group's directory that Pacer has made, in the tree of a controller, and the one that its processes
+// were in.
+type madeGroup struct{ dir, tree, controller, from string }
 
 // made are the groups of t that Pacer has made.
 func (t Hold) made(h *Hierarchy) (list []madeGroup) {
 	if t.FromCPU != "" {
-		list = append(list, madeGroup{filepath.Join(h.roots[0], t.CPU), h.roots[0], t.FromCPU})
+		list = append(list, madeGroup{filepath.Join(h.roots[0], t.CPU), h.roots[0], "cpu", t.FromCPU})
 	}
 	if t.FromAcct != "" {
 		tree := h.roots[len(h.roots)-1]
-		list = append(list, madeGroup{filepath.Join(tree, t.Acct), tree, t.FromAcct})
+		list = append(list, madeGroup{filepath.Join(tree, t.Acct), tree, "cpuacct", t.FromAcct})
 	}
 	return list
 }
@@ -89,7 +90,7 @@ func (t Hold) PutBack(root string) error {
 		faults = append(faults, t.putQuotaBack(h))
 	}
 	for _, m := range t.made(h) {
-		faults = append(faults, m.empty(h.kernel))
+		faults = append(faults, m.empty(h))
 	}
 	return errors.Join(faults...)
 }
@@ -118,7 +119,7 @@ func (t Hold) putQuotaBack(h *Hierarchy) error {
 }
 
 // empty moves all that is in m back, or as near to it as there still is a group, and removes m.
-func (m madeGroup) empty(kernel bool) error {
+func (m madeGroup) empty(h *Hierarchy) error {
 	from := m.from
 	for !exists(filepath.Join(m.tree, from)) {
 		from = path.Dir(from)
@@ -131,16 +132,16 @@ func (m madeGroup) empty(kernel bool) error {
 		if len(pids) == 0 {
 			break
 		}
-		for _, pid := range pids {
-			if err := joinGroup(filepath.Join(m.tree, from), pid); err != nil {
-				return err
-			}
+		there := func() ([]int, error) { return procsIn(m.dir) }
+		err = newMover(m.tree, m.controller, h).move(filepath.Join(m.tree, from), pids, there)
+		if err != nil {
+			return err
 		}
-		if !kernel {
+		if !h.kernel {
 			if err := makeProcs([]string{filepath.Join(m.dir, procsFile)}); err != nil {
 				return err
 			}
 		}
 	}
-	return leave(m.dir, kernel)
+	return leave(m.dir, h.kernel)
 }

@@ -10,11 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -24,6 +21,10 @@ type Others struct {
 	h     *Hierarchy // Its trees: it has no parent.
 	watch *watch     // Nil where the kernel does not tell of writers.
 	claim *os.File
+
+	dividing sync.Mutex // Taken before that of an Adopted.
+	// moved are the groups of Pacer's by the one that their processes were in.
+	moved map[string][]*Adopted
 }
 
 // OpenOthers claims the groups below root ("" is DefaultRoot) until Close: two writers of them
@@ -34,24 +35,11 @@ func OpenOthers(root string) (*Others, error) {
 	if err != nil {
 		return nil, err
 	}
-	claim, err := os.Open(h.roots[0])
+	claim, err := claimMachine(h.roots[0])
 	if err != nil {
-		return nil, fmt.Errorf("cgroup: %w", err)
+		return nil, err
 	}
-	err = lock(claim)
-	for end := time.Now().Add(claimLeaves); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-		err = lock(claim)
-	}
-	if err != nil {
-		_ = claim.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, api.Errorf(api.KindConflict,
-				"another node controller attaches to the executors of this machine: one does, stop the other")
-		}
-		return nil, fmt.Errorf("cgroup: claim %s: %w", h.roots[0], err)
-	}
-	o := &Others{h: h, claim: claim}
+	o := &Others{h: h, claim: claim, moved: map[string][]*Adopted{}}
 	if h.kernel {
 		o.watch, _ = newWatch() // Without it each quota is read before it is written.
 	}
@@ -76,7 +64,7 @@ func (o *Others) Close() error {
 	if o.watch != nil {
 		err = o.watch.close()
 	}
-	return errors.Join(err, o.claim.Close())
+	return errors.Join(err, leave(o.claim.Name(), o.h.kernel), o.claim.Close())
 }
 
 // Membership is where a process is, as paths from the tops of the trees.
@@ -107,11 +95,19 @@ func (o *Others) Membership(text []byte) (Membership, error) {
 // Apart reports whether CPU time is counted in a tree of its own.
 func (o *Others) Apart() bool { return len(o.h.roots) > 1 }
 
-// LimitsMemory reports whether group, or one above it, limits memory and a process that left it
-// would leave the limit behind: in v2, where one tree does both.
-func (o *Others) LimitsMemory(group string) bool {
+// leftBehind are files in which v2 has bounds that a process leaves with its group.
+var leftBehind = []string{"memory.max", "memory.high", "memory.swap.max", "cpuset.cpus", "io.max"}
+
+// Limits reports whether group, or one above it, bounds more than CPU time, and a process that left it would leave
+// the bound behind: in v2, where one tree does all. The number of processes, which systemd bounds for each service,
+// does not count.
+func (o *Others) Limits(group string) bool {
 	return o.h.version == V2 && slices.ContainsFunc(upwards(o.h.roots[0], group), func(dir string) bool {
-		return dir != o.h.roots[0] && o.h.readLimit(dir) != noLimit
+		return dir != o.h.roots[0] && slices.ContainsFunc(leftBehind, func(name string) bool {
+			text, _ := os.ReadFile(filepath.Join(dir, name)) // A controller that is not there bounds nothing.
+			bound := strings.TrimSpace(string(text))
+			return bound != "" && bound != "max"
+		})
 	})
 }
 
@@ -147,22 +143,6 @@ func procsIn(dir string) ([]int, error) {
 	return pids, nil
 }
 
-// joinGroup moves a process into a group's directory; one that has ended is no error.
-func joinGroup(dir string, pid int) error {
-	f, err := os.OpenFile(filepath.Join(dir, procsFile), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return fmt.Errorf("cgroup: %w", err)
-	}
-	_, err = f.WriteString(strconv.Itoa(pid) + "\n")
-	if err = errors.Join(err, f.Close()); errors.Is(err, unix.ESRCH) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cgroup: move process %d to %s: %w", pid, dir, err)
-	}
-	return nil
-}
-
 // encloseRounds is how often Enclose lists the processes and moves them: one may fork meanwhile.
 const encloseRounds = 3
 
@@ -186,6 +166,11 @@ func (o *Others) Enclose(t Hold, list func() ([]int, error)) error {
 			return err
 		}
 	}
+	if t.FromCPU != "" {
+		if err := o.bound(t); err != nil {
+			return err
+		}
+	}
 	for round := 0; len(made) > 0; round++ {
 		pids, err := list()
 		if err != nil {
@@ -197,14 +182,10 @@ func (o *Others) Enclose(t Hold, list func() ([]int, error)) error {
 			if err != nil {
 				return err
 			}
-			for _, pid := range pids {
-				if slices.Contains(there, pid) {
-					continue
-				}
-				if outside++; round < encloseRounds {
-					if err := joinGroup(m.dir, pid); err != nil {
-						return err
-					}
+			missing := slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return slices.Contains(there, pid) })
+			if outside += len(missing); len(missing) > 0 && round < encloseRounds {
+				if err := newMover(m.tree, m.controller, o.h).move(m.dir, missing, list); err != nil {
+					return err
 				}
 			}
 		}
@@ -242,8 +223,13 @@ func (o *Others) above(t Hold) units.Cores {
 	if t.FromCPU != "" {
 		from = t.FromCPU
 	}
+	return o.allows(from)
+}
+
+// allows is the most that a group and those above it allow.
+func (o *Others) allows(group string) units.Cores {
 	most := units.Unlimited
-	for _, dir := range upwards(o.h.roots[0], from) {
+	for _, dir := range upwards(o.h.roots[0], group) {
 		most = min(most, o.h.quotaIn(dir))
 	}
 	return most

@@ -67,7 +67,7 @@ func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string
 		}
 	case !c.yarn:
 		return t, fmt.Errorf("its group %s is not known to be its container's alone", m.CPU)
-	case o.LimitsMemory(m.CPU):
+	case o.Limits(m.CPU):
 		return t, fmt.Errorf("its group %s is the NodeManager's, and limits memory too", m.CPU)
 	default:
 		t = cgroup.Hold{CPU: own, Acct: own, Quota: -1, Period: cgroup.Period.Microseconds(), FromCPU: m.CPU}

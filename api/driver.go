@@ -205,7 +205,7 @@ type Launch struct {
 }
 
 // Attach is an application whose executors another cluster manager starts and ends. Nodes find them
-// by their command lines, planner and nodes only bound what they use.
+// by their command lines and hold those that show Secret; planner and nodes only bound what they use.
 type Attach struct {
 	// Manager is ManagerYARN or ManagerKubernetes.
 	Manager string `json:"manager"`
@@ -214,6 +214,9 @@ type Attach struct {
 	// Least and Most bound how many executors the driver asks the manager for; Most 0 is no bound.
 	Least int `json:"least,omitempty"`
 	Most  int `json:"most,omitempty"`
+	// Secret is the driver's own: a node holds an executor that shows a hash of it (Proof), and none where it is "".
+	// A Plan has it as On makes it for the node.
+	Secret string `json:"secret,omitempty"`
 }
 
 // The cluster managers to which Pacer attaches.

@@ -154,10 +154,12 @@ type NodeStatus struct {
 	Planner string `json:"planner,omitempty"`
 	// Host is the name or address under which its executors are reached.
 	Host string `json:"host"`
-	// Attach says that the node finds executors of other managers and starts none; Hosts are all names
-	// and addresses of its machine, Host among them.
-	Attach bool     `json:"attach,omitempty"`
-	Hosts  []string `json:"hosts,omitempty"`
+	// Attach says that the node finds executors of other managers and starts none. Machine is the id of its
+	// machine's boot, by which executors tell where they are; Hosts are names of it, by which planners of earlier
+	// releases went.
+	Attach  bool     `json:"attach,omitempty"`
+	Hosts   []string `json:"hosts,omitempty"`
+	Machine string   `json:"machine,omitempty"`
 	// Offered is what the node gives to applications, Total what it has, Others
 	// what was last used by anything but Pacer's executors.
 	Offered units.Cores `json:"offered_cores"`

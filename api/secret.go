@@ -37,7 +37,7 @@ func (l *Launch) secret() bool {
 			return true
 		}
 	}
-	return false
+	return l.Attach != nil && l.Attach.Secret != ""
 }
 
 // Masked is l with its secrets masked, and how long withheld ones are. It shares with l what it
@@ -70,6 +70,9 @@ func (l *Launch) Kept() *Launch {
 func (l *Launch) Complete(whole *Launch) *Launch {
 	completed := *l
 	completed.JavaOptions, completed.Env, completed.Withheld = whole.JavaOptions, whole.Env, 0
+	if l.Attach != nil && whole.Attach != nil {
+		completed.Attach = l.Attach.with(whole.Attach.Secret)
+	}
 	return &completed
 }
 
@@ -87,6 +90,16 @@ func (l *Launch) with(text string) *Launch {
 		}
 		other.Env[name] = value
 	}
+	if l.Attach != nil && l.Attach.Secret != "" {
+		other.Attach = l.Attach.with(text)
+	}
+	return &other
+}
+
+// with is a with another secret.
+func (a *Attach) with(secret string) *Attach {
+	other := *a
+	other.Secret = secret
 	return &other
 }
 

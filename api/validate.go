@@ -108,6 +108,9 @@ func (a *Attach) validate(f *faults) {
 		Clip(a.Manager, MostToken), ManagerYARN, ManagerKubernetes)
 	f.check(a.App != "", "attach.app is empty")
 	f.token("attach.app", a.App)
+	f.text("attach.secret", a.Secret, MostToken)
+	f.check(a.Secret == "" || len(a.Secret) >= LeastSecret, "attach.secret has %d characters, want at least %d",
+		len(a.Secret), LeastSecret)
 	f.count("attach.least", a.Least, MostExecutorID)
 	f.count("attach.most", a.Most, MostExecutorID)
 	f.check(a.Most <= 0 || a.Least <= a.Most, "attach.least is %d, more than attach.most, %d", a.Least, a.Most)

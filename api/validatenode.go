@@ -85,6 +85,7 @@ func (s *NodeStatus) head(f *faults) error {
 	for _, host := range s.Hosts[:min(len(s.Hosts), MostHosts)] {
 		f.text("a host", host, MostName)
 	}
+	f.text("machine", s.Machine, MostToken)
 	f.number("seq", s.Seq)
 	f.number("epoch", s.Epoch)
 	f.positive("offered_cores", float64(s.Offered))

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -36,13 +35,53 @@ type attachment struct {
 	metrics *metrics.Node
 
 	mu     sync.Mutex
-	sought map[node.Key]executor.Spec
-	told   map[node.Key]string // What was said of one that is sought.
+	sought map[node.Key]*search
 	// refused are those that are other applications', with the reason.
 	refused map[node.Key]string
 	found   map[node.Key]*foundExecutor
 	order   []*foundExecutor // As List shows them.
+	// gone are those let go whose pages the loop may still read.
+	gone map[node.Key][]*foundExecutor
 }
+
+// search is an executor that is sought.
+type search struct {
+	executor.Spec
+	// told is what was said of it, doubted since when what has its command line shows that it is another's.
+	told    string
+	doubted time.Time
+	again   backoff
+}
+
+// backoff says when something is tried again: after twice as long each time.
+type backoff struct {
+	wait time.Duration
+	next time.Time
+}
+
+// due reports whether it is tried now, and puts off the next time.
+func (b *backoff) due(now time.Time, first, most time.Duration) bool {
+	if now.Before(b.next) {
+		return false
+	}
+	b.wait = min(max(2*b.wait, first), most)
+	b.next = now.Add(b.wait)
+	return true
+}
+
+// The times between two looks for an executor, and for its page.
+const (
+	seekEvery = 250 * time.Millisecond
+	pageEvery = time.Second
+	seekLast  = 16 * time.Second
+)
+
+// mostSought is how many executors of one application are sought at once: a machine has no more.
+const mostSought = 1024
+
+// doubtFor is how long an executor is sought though what has its command line shows another application's secret, or
+// names another driver: anybody may show that, and its own process may have yet to come.
+const doubtFor = 5 * time.Second
 
 // foundExecutor is an executor that is held.
 type foundExecutor struct {
@@ -52,7 +91,12 @@ type foundExecutor struct {
 	// These are the loop's.
 	reads int
 	page  *progress.Reader
-	fault string // Of its page, "" for none that lasts.
+
+	// opened is a page that waits for the loop, wanted says that the loop has none.
+	opened atomic.Pointer[progress.Reader]
+	wanted atomic.Bool
+	fault  atomic.Pointer[string] // Of its page, nil for none that lasts.
+	again  backoff                // Seek's.
 }
 
 // attached is the directory with what was found of other managers' executors.
@@ -78,9 +122,7 @@ func (n *NodeDaemon) buildAttachment() error {
 	if err != nil {
 		return err
 	}
-	n.attach = &attachment{runtime: r, groups: n.groups, log: n.log, metrics: n.metrics,
-		sought: map[node.Key]executor.Spec{}, told: map[node.Key]string{}, refused: map[node.Key]string{},
-		found: map[node.Key]*foundExecutor{}}
+	n.attach = newAttachment(r, n.groups, n.log, n.metrics)
 	n.undo.add(n.attach.letGo)
 	handles, err := r.Recover()
 	if err != nil {
@@ -92,40 +134,66 @@ func (n *NodeDaemon) buildAttachment() error {
 	return nil
 }
 
+func newAttachment(r *attached.Runtime, groups *cgroup.Hierarchy, log *slog.Logger, m *metrics.Node) *attachment {
+	return &attachment{runtime: r, groups: groups, log: log, metrics: m, sought: map[node.Key]*search{},
+		refused: map[node.Key]string{}, found: map[node.Key]*foundExecutor{}, gone: map[node.Key][]*foundExecutor{}}
+}
+
 // Start implements node.Runtime: it looks for the executor at once, and seek goes on.
 func (a *attachment) Start(ctx context.Context, key node.Key, launch api.Launch) error {
 	if launch.Attach == nil {
 		return api.Errorf(api.KindInvalid, "this node finds executors of other cluster managers and starts none")
 	}
-	spec := executor.Spec{App: key.App, ID: key.ID,
-		CommandLine: attached.CommandLine(launch.Attach, key.ID, launch.DriverURL)}
+	s := &search{Spec: executor.Spec{App: key.App, ID: key.ID, Attach: launch.Attach,
+		CommandLine: attached.CommandLine(launch.Attach, key.ID, launch.DriverURL)}}
+	s.again.due(time.Now(), seekEvery, seekLast)
 	a.mu.Lock()
-	a.sought[key] = spec
+	of := 0
+	for other := range a.sought {
+		if other.App == key.App && other != key {
+			of++
+		}
+	}
+	if of < mostSought {
+		a.sought[key] = s
+	}
 	a.mu.Unlock()
-	a.find(ctx, key, spec)
+	if of >= mostSought {
+		return api.Errorf(api.KindInvalid,
+			"%d executors of %s are sought on this machine already, the most of one application", of, key.App)
+	}
+	a.find(ctx, key, s)
 	return nil
 }
 
 // find holds an executor if it is there, and reports whether it is sought no more.
-func (a *attachment) find(ctx context.Context, key node.Key, spec executor.Spec) bool {
-	h, err := a.runtime.Start(ctx, spec)
+func (a *attachment) find(ctx context.Context, key node.Key, s *search) bool {
+	h, err := a.runtime.Start(ctx, s.Spec)
 	if err == nil {
 		a.hold(key, h)
 		return true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch api.KindOf(err) {
-	case api.KindNotFound:
-	case api.KindConflict:
+	if a.sought[key] != s {
+		return false // It is not sought any more.
+	}
+	kind := api.KindOf(err)
+	switch {
+	case kind != api.KindConflict:
+		s.doubted = time.Time{}
+	case s.doubted.IsZero():
+		s.doubted = time.Now()
+	}
+	switch {
+	case kind == api.KindInvalid, kind == api.KindConflict && time.Since(s.doubted) >= doubtFor:
 		delete(a.sought, key)
 		a.refused[key] = err.Error()
 		return true
+	case kind == api.KindNotFound, kind == api.KindConflict, s.told == err.Error():
 	default:
-		if a.told[key] != err.Error() {
-			a.told[key] = err.Error()
-			a.log.Warn("executor cannot be held", "app", string(key.App), "executor", string(key.ID), "error", err)
-		}
+		s.told = err.Error()
+		a.log.Warn("executor cannot be held", "app", string(key.App), "executor", string(key.ID), "error", err)
 	}
 	return false
 }
@@ -135,12 +203,14 @@ func (a *attachment) hold(key node.Key, h executor.Handle) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.runtime.Of(h)
+	delete(a.sought, key)
 	if x == nil || a.found[key] != nil {
 		return
 	}
-	delete(a.sought, key)
-	delete(a.told, key)
-	a.found[key] = &foundExecutor{key: key, handle: h, Executor: x}
+	f := &foundExecutor{key: key, handle: h, Executor: x}
+	f.opened.Store(x.Page)
+	f.wanted.Store(x.Page == nil)
+	a.found[key] = f
 	a.sort()
 	a.log.Info("executor held", "app", string(key.App), "executor", string(key.ID), "pid", h.PID,
 		"guaranteed", x.Guaranteed, "unguarded", x.Unguarded, "unpaced", x.Unpaced)
@@ -161,29 +231,50 @@ func (a *attachment) sort() {
 	a.order = slices.SortedFunc(maps.Values(a.found), func(x, y *foundExecutor) int { return x.key.Compare(y.key) })
 }
 
-// seekEvery is the time between two looks for executors that are sought.
-const seekEvery = 250 * time.Millisecond
-
-// seek looks for what is sought until ctx ends, and has the loop wake when some is found.
+// seek looks for what is sought until ctx ends, and has the loop wake when some is found. It opens the pages that the
+// loop lacks: what it looks at is a process's to choose, and the loop waits for none.
 func (a *attachment) seek(ctx context.Context, wake func()) error {
 	for pause(ctx, seekEvery) {
 		a.mu.Lock()
-		sought := maps.Clone(a.sought)
+		sought, found := maps.Clone(a.sought), slices.Clone(a.order)
 		a.mu.Unlock()
-		for key, spec := range sought {
-			if a.find(ctx, key, spec) {
+		now := time.Now()
+		for key, s := range sought {
+			if s.again.due(now, seekEvery, seekLast) && a.find(ctx, key, s) {
 				wake()
+			}
+		}
+		for _, x := range found {
+			if x.wanted.Load() && x.again.due(now, pageEvery, seekLast) {
+				a.open(x)
 			}
 		}
 	}
 	return nil
 }
 
+// open opens x's page for the loop.
+func (a *attachment) open(x *foundExecutor) {
+	page, err := x.OpenPage()
+	if err == nil {
+		x.fault.Store(nil)
+		x.wanted.Store(false)
+		if old := x.opened.Swap(page); old != nil {
+			_ = old.Close()
+		}
+		return
+	}
+	text := err.Error()
+	if had := x.fault.Load(); (had == nil || *had != text) && !errors.Is(err, os.ErrNotExist) {
+		x.fault.Store(&text)
+		a.log.Warn("progress page is refused", "app", string(x.key.App), "executor", string(x.key.ID), "error", err)
+	}
+}
+
 // Stop implements node.Runtime: the executor runs on.
 func (a *attachment) Stop(ctx context.Context, key node.Key) error {
 	a.mu.Lock()
 	delete(a.sought, key)
-	delete(a.told, key)
 	delete(a.refused, key)
 	x := a.found[key]
 	a.mu.Unlock()
@@ -196,6 +287,7 @@ func (a *attachment) Stop(ctx context.Context, key node.Key) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.found, key)
+	a.gone[key] = append(a.gone[key], x)
 	a.sort()
 	return nil
 }
@@ -253,8 +345,10 @@ func (a *attachment) Read(key node.Key, into *node.Usage) error {
 		return errNotHeld
 	}
 	x.reads++
-	*into = node.Usage{Quota: units.Unlimited, Found: node.Found{Unguarded: x.Unguarded, Unpaced: x.Unpaced,
-		Page: x.fault}}
+	*into = node.Usage{Quota: units.Unlimited, Found: node.Found{Unguarded: x.Unguarded, Unpaced: x.Unpaced}}
+	if fault := x.fault.Load(); fault != nil {
+		into.Page = api.Clip(*fault, api.MostName)
+	}
 	if x.Group == nil {
 		return nil
 	}
@@ -286,65 +380,34 @@ func (a pagesOf) Read(key node.Key, into *meter.Page) error {
 		return errNotHeld
 	}
 	if x.page == nil {
-		page, err := x.OpenPage()
-		if err != nil {
-			if text := err.Error(); errors.Is(err, attached.ErrPage) && x.fault != text {
-				x.fault = text
-				a.log.Warn("progress page is refused", "app", string(key.App), "executor", string(key.ID), "error", err)
-			}
-			return err
+		if x.page = x.opened.Swap(nil); x.page == nil {
+			return errNoPage
 		}
-		x.page, x.fault = page, ""
 	}
 	err := x.page.Read(into)
 	if err != nil && !errors.Is(err, progress.ErrEmpty) && !errors.Is(err, progress.ErrTorn) {
 		_ = x.page.Close() // Another one may come in its place.
 		x.page = nil
+		x.wanted.Store(true)
 	}
 	return err
 }
 
+// errNoPage says that an executor's page is not open yet.
+var errNoPage = errors.New("no progress page is open")
+
 // Forget implements node.Pages.
-func (a pagesOf) Forget(node.Key) {}
-
-// mostHosts bounds what a status tells of a machine's names.
-const mostHosts = 32
-
-// nameWithin bounds how long names are asked for.
-const nameWithin = time.Second
-
-// hostsOf are all names and addresses of this machine, host among them, and the id of its boot: those of the
-// loopback only where host is one, for every machine has them.
-func hostsOf(host, boot string) []string {
-	all := map[string]bool{}
-	if name, err := os.Hostname(); err == nil {
-		all[name] = true
-		short, _, _ := strings.Cut(name, ".")
-		all[short] = true
-	}
-	local := net.ParseIP(host).IsLoopback() || host == "localhost"
-	if local {
-		all["localhost"] = true
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), nameWithin)
-	defer cancel()
-	addresses, _ := net.InterfaceAddrs()
-	for _, a := range addresses {
-		n, ok := a.(*net.IPNet)
-		if !ok || n.IP.IsLinkLocalUnicast() || n.IP.IsLoopback() && !local {
-			continue
+func (a pagesOf) Forget(key node.Key) {
+	a.mu.Lock()
+	gone := a.gone[key]
+	delete(a.gone, key)
+	a.mu.Unlock()
+	for _, x := range gone {
+		for _, page := range []*progress.Reader{x.page, x.opened.Swap(nil)} {
+			if page != nil {
+				_ = page.Close()
+			}
 		}
-		all[n.IP.String()] = true
-		names, _ := net.DefaultResolver.LookupAddr(ctx, n.IP.String())
-		for _, name := range names {
-			all[strings.TrimSuffix(name, ".")] = true
-		}
+		x.page = nil
 	}
-	for _, always := range []string{"", host, boot} {
-		delete(all, always)
-	}
-	list := slices.Sorted(maps.Keys(all))
-	list = append(list[:min(len(list), mostHosts-2)], host, boot)
-	slices.Sort(list)
-	return list
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/infra/cgroup/cgrouptest"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/infra/executor/attached"
 	"github.com/sparkpacer/pacer/infra/progress"
 	"github.com/sparkpacer/pacer/node/meter"
@@ -31,17 +32,39 @@ import (
 // jvmEnv has the test binary play an executor's JVM.
 const jvmEnv = "PACER_TEST_JVM"
 
-// playJVM shows a page in the working directory until the standard input ends.
+// jvmAttach is how the driver of that JVM registers it.
+var jvmAttach = api.Attach{Manager: api.ManagerYARN, App: "application_1700000000000_0001", Secret: strings.Repeat("5e", 16)}
+
+// machineID is what a node that attaches tells as its machine.
+func machineID() (string, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text)), err
+}
+
+// playJVM shows a page in the working directory, which proves that it is its application's, until the standard input ends.
 func playJVM() {
 	page := attached.PageName("1")
-	w, err := (*progress.Writer)(nil), progress.Create(page+".new", -1, -1)
-	if err == nil {
-		w, err = progress.NewWriter(page+".new", os.Getpid())
+	var self executor.ProcessStat
+	machine, err := machineID()
+	stat, statErr := os.ReadFile("/proc/self/stat")
+	if err = errors.Join(err, statErr); err == nil {
+		self, err = executor.ParseStat(stat)
 	}
-	if err = errors.Join(err, os.Rename(page+".new", page)); err != nil {
+	var w *progress.Writer
+	if err = errors.Join(err, progress.Create(page+".new", -1, -1)); err == nil {
+		if w, err = progress.NewWriter(page+".new", os.Getpid()); err == nil {
+			w.Prove(jvmAttach.On(machine).Proof("1", os.Getpid(), self.Started))
+		}
+	}
+	var open *os.File
+	if err = errors.Join(err, os.Rename(page+".new", page)); err == nil {
+		open, err = os.Open(page)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	defer open.Close()
 	go func() {
 		_, _ = os.Stdin.Read(make([]byte, 1))
 		os.Exit(0)
@@ -143,14 +166,24 @@ func TestRealAttach(t *testing.T) {
 	g := guarded{State: t.TempDir(), Parent: fmt.Sprintf("pacer-test-%d/node", os.Getpid()), Wait: 500 * time.Millisecond,
 		Planner: address, Owners: p.Owners}
 	process, guard := g.launch(t, 0)
-	app := attachApplication(t, conn, "u1", jvmDriver)
+	app := attachApplication(t, conn, "u1", jvmDriver, jvmAttach)
 	c.await(t, "a quota", `\d+97 99991 2048`)
-	other := attachApplication(t, conn, "u2", "spark://CoarseGrainedScheduler@127.0.0.1:9")
-	realenv.Await(t, "another's executor to be refused", func() bool {
-		audit, err := os.ReadFile(filepath.Join(p.State, "audit.log"))
-		return err == nil && regexp.MustCompile(`"verb":"executor","result":"`+string(other)+
-			` does not get executor 1 on \S+: it is another application's: its driver is at `).Match(audit)
-	})
+	stranger := jvmAttach
+	stranger.Secret = strings.Repeat("ab", 16)
+	for submission, c := range map[string]struct {
+		driver, why string
+		attach      api.Attach
+	}{
+		"u2": {"spark://CoarseGrainedScheduler@127.0.0.1:9", "its driver is at ", jvmAttach},
+		"u3": {jvmDriver, `process \d+ does not show this one's secret`, stranger},
+	} {
+		other := attachApplication(t, conn, submission, c.driver, c.attach)
+		realenv.Await(t, "another's executor to be refused", func() bool {
+			audit, err := os.ReadFile(filepath.Join(p.State, "audit.log"))
+			return err == nil && regexp.MustCompile(`"verb":"executor","result":"`+string(other)+
+				` does not get executor 1 on \S+: it is another application's: `+c.why).Match(audit)
+		})
+	}
 	second := g
 	second.State, second.Parent = t.TempDir(), g.Parent+"2"
 	if _, err := daemon.NewNode(second.config()); api.KindOf(err) != api.KindConflict {
@@ -186,12 +219,16 @@ func TestRealAttach(t *testing.T) {
 }
 
 // attachApplication registers an application that says that it has the container's executor, with a cap.
-func attachApplication(t *testing.T, conn *bus.Conn, submission, driver string) api.AppID {
+func attachApplication(t *testing.T, conn *bus.Conn, submission, driver string, attach api.Attach) api.AppID {
 	t.Helper()
+	machine, err := machineID()
+	if err != nil {
+		t.Fatal(err)
+	}
 	secret := bus.NewCredential("")
 	reply, err := conn.Register(t.Context(), api.RegisterRequest{V: api.Version, Submission: submission, Name: "wc", Key: secret.Key(),
 		Launch: api.Launch{DriverURL: driver, Heap: units.GiB, SparkVersion: "4.3.0", Cores: 2,
-			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1700000000000_0001"}}})
+			Attach: &attach}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +239,7 @@ func attachApplication(t *testing.T, conn *bus.Conn, submission, driver string) 
 	}
 	t.Cleanup(as.Close)
 	up := api.Event{Seq: 1, At: 1, Type: api.EventExecutorUp,
-		Executor: &api.ExecutorEvent{ID: "1", Host: "127.0.0.1", Cores: 2, Memory: units.GiB, Container: "container_1700000000000_0001_01_000002"}}
+		Executor: &api.ExecutorEvent{ID: "1", Host: "127.0.0.1", Machine: machine, Cores: 2, Memory: units.GiB, Container: "container_1700000000000_0001_01_000002"}}
 	batch := api.Events{V: api.Version, AppID: reply.AppID, Submission: submission, Planner: reply.Planner}
 	first := batch
 	first.Events = []api.Event{up}

@@ -279,7 +279,7 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 		return nil, fmt.Errorf("boot id: %w", err)
 	}
 	if n.cfg.Attach {
-		cfg.Hosts = hostsOf(n.cfg.host(), cfg.Boot)
+		cfg.Hosts = []string{n.cfg.host()}
 	}
 	if err := n.openHistory(); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestAttachedExecutorsAreWhereTheirDriverSays(t *testing.T) {
 	if d := cmp.Diff(string(was), string(is)); d != "" || !slices.Equal(attachedExecutors(again), attachedExecutors(l)) {
 		t.Fatalf("restored: %s", d)
 	}
-	if n := again.View().Node("attaching"); !n.Attaches() || !slices.Equal(n.Hosts, []string{"h"}) {
+	if n := again.View().Node("attaching"); !n.Attaches() || n.Machine != "m" {
 		t.Fatalf("restored: %+v", n.NodeRecord)
 	}
 }

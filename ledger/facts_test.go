@@ -113,7 +113,7 @@ func examples() []ledger.Fact {
 		ledger.PacingChanged{App: app, Pacing: "paced", Why: "it has to be"},
 		ledger.NodeShrunk{Node: "a", Hit: []api.AppID{app}},
 		ledger.TurnedDown{App: "app-5", Err: errors.New("no"), Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
-		ledger.DecisionRefused{}, ledger.MessageRefused{}, ledger.NodeClash{}, ledger.NodeForeign{}, ledger.RunNotRecorded{},
+		ledger.DecisionRefused{}, ledger.MessageRefused{}, ledger.MachineDisputed{Node: "a", Nodes: "a, b"}, ledger.NodeClash{}, ledger.NodeForeign{}, ledger.RunNotRecorded{},
 		ledger.ExecutorRefused{}, ledger.PublishFailed{}, ledger.StoreFailed{}, ledger.StoreWorks{}, ledger.RecordLost{},
 	}
 }
@@ -121,7 +121,7 @@ func examples() []ledger.Fact {
 // attaching is the status of a node that finds executors of other cluster managers.
 func attaching() *api.NodeStatus {
 	s := ledgertest.Status("attaching", 1)
-	s.Attach, s.Hosts = true, []string{"h"}
+	s.Attach, s.Hosts, s.Machine = true, []string{"h"}, "m"
 	return s
 }
 

@@ -19,6 +19,7 @@ func (a *App) keptLaunch() *api.Launch {
 func (a *App) stored() Tenant {
 	t, kept := a.Tenant, a.keptLaunch()
 	t.Launch.JavaOptions, t.Launch.Env, t.Launch.Withheld = kept.JavaOptions, kept.Env, kept.Withheld
+	t.Launch.Attach = kept.Attach
 	return t
 }
 

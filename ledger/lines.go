@@ -357,6 +357,11 @@ func (f NodeClash) line() Line {
 		f.Node, f.Incarnation)
 }
 
+func (f MachineDisputed) line() Line {
+	return trouble("machine disputed", ofNode(f.Node),
+		"node %s gets no executors there: %s say that they are one machine", f.Node, f.Nodes)
+}
+
 func (f NodeForeign) line() Line {
 	return trouble("node of another planner", ofNode(f.Node),
 		"node %s runs executors for planner %s: it gets none of ours until they have ended", f.Node, f.Planner)

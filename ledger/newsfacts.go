@@ -21,6 +21,10 @@ type MessageRefused struct {
 // NodeClash: two node controllers use one name; Incarnation is that of the second.
 type NodeClash struct{ Node, Incarnation string }
 
+// MachineDisputed: a node that attaches says that its machine is the one of Nodes, itself among them: none of them gets
+// an executor there.
+type MachineDisputed struct{ Node, Nodes string }
+
 // NodeForeign: a node runs executors for another planner and obeys that one.
 type NodeForeign struct{ Node, Planner string }
 
@@ -63,6 +67,7 @@ type RecordLost struct{ Err error }
 func (DecisionRefused) apply(*Ledger) error { return nil }
 func (MessageRefused) apply(*Ledger) error  { return nil }
 func (NodeClash) apply(*Ledger) error       { return nil }
+func (MachineDisputed) apply(*Ledger) error { return nil }
 func (NodeForeign) apply(*Ledger) error     { return nil }
 func (NodeSpare) apply(*Ledger) error       { return nil }
 func (NodesForgotten) apply(*Ledger) error  { return nil }

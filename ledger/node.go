@@ -27,9 +27,9 @@ type NodeRecord struct {
 	Total   units.Cores `json:"total_cores"`
 	Memory  units.Bytes `json:"memory_bytes"`
 	Release string      `json:"release,omitempty"`
-	// Hosts are all names and addresses of its machine, where it starts no executors and finds those of other cluster
-	// managers; none of a node that starts its own.
-	Hosts []string `json:"attach_hosts,omitempty"`
+	// Machine is the id of its machine's boot, where it starts no executors and finds those of other cluster managers,
+	// and UntoldMachine where it has not said that; "" of a node that starts its own.
+	Machine string `json:"attach_machine,omitempty"`
 	// Draining says that somebody wants it empty.
 	Draining bool  `json:"draining,omitempty"`
 	Sleep    Sleep `json:"sleep,omitzero"`
@@ -158,7 +158,10 @@ func (n *Node) sleeps(now units.Instant, asleep bool) {
 }
 
 // Attaches reports whether n starts no executors and finds those of other cluster managers.
-func (n *Node) Attaches() bool { return len(n.Hosts) > 0 }
+func (n *Node) Attaches() bool { return n.Machine != "" }
+
+// UntoldMachine stands for the machine of a node of an earlier release.
+const UntoldMachine = "untold"
 
 // known strikes executors that are not strange any more.
 func (w *Allegiance) known(id api.AppID, executors []UnknownExecutor) {

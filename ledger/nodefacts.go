@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -132,8 +133,11 @@ func (f NodeSaid) apply(l *Ledger) error {
 		n.Host, n.Offered, n.Total, n.Memory, n.Release = s.Host, s.Offered, s.Total, s.Memory, s.Release
 		changeNode(l, n, nodeState)
 	}
-	if hosts := attachHosts(s); !slices.Equal(n.Hosts, hosts) {
-		n.Hosts = slices.Clone(hosts)
+	if machine := attachMachine(s); n.Machine != machine {
+		n.Machine = machine
+		for _, t := range l.allocations[n.Node] {
+			retell(l, n, t) // What it gets of their secrets is for its machine.
+		}
 		l.growth++
 		changeNode(l, n, nodeState)
 	}
@@ -154,7 +158,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	for i := range s.Stages {
 		if a := l.apps[s.Stages[i].App]; a != nil {
 			change(l, a, partNone)
-			count(l, a, &s.Stages[i])
+			count(l, a, n, &s.Stages[i])
 		}
 	}
 	if s.Leaving {
@@ -163,15 +167,12 @@ func (f NodeSaid) apply(l *Ledger) error {
 	return nil
 }
 
-// attachHosts are the names of the machine of a node that attaches, none of another one.
-func attachHosts(s *api.NodeStatus) []string {
-	switch {
-	case !s.Attach:
-		return nil
-	case len(s.Hosts) == 0:
-		return []string{s.Host}
+// attachMachine is the machine of a node that attaches, "" of another one.
+func attachMachine(s *api.NodeStatus) string {
+	if !s.Attach {
+		return ""
 	}
-	return s.Hosts
+	return cmp.Or(s.Machine, UntoldMachine)
 }
 
 // meet takes in whom n follows, and whose executors it runs that are not this planner's.
@@ -378,10 +379,10 @@ func advanced(a *App, l *Ledger) {
 	}
 }
 
-// count takes in what an executor did for a stage.
-func count(l *Ledger, a *App, s *api.StageStatus) {
+// count takes in what an executor did for a stage. Of an attached one only its own node tells.
+func count(l *Ledger, a *App, n *Node, s *api.StageStatus) {
 	st, x := a.Stages[s.StageKey], a.Executor(s.Executor)
-	if x == nil {
+	if x == nil || x.Attached != nil && x.Node != n.Node {
 		return
 	}
 	x.Worked = l.uptime

@@ -42,14 +42,17 @@ func (t *Allocation) Least(offered units.Cores) units.Cores {
 func (t *Allocation) start(n *Node) *api.Launch {
 	if t.launch == nil {
 		launch := t.App.Tenant.Launch
-		launch.Cores = n.Slots(launch)
+		launch.Cores, launch.Attach = n.Slots(launch), launch.Attach.On(n.Machine)
 		if t.App.Attachment.Observed != "" && !launch.Mode.Unmanaged() {
 			launch.Mode = api.ModeObserve
 		}
 		if launch.Attach != nil {
 			// Nobody starts them: what that takes has no place in a Plan.
-			launch.JavaOptions, launch.ClassPath, launch.Env, launch.Withheld = nil, nil, nil, 0
+			launch.JavaOptions, launch.ClassPath, launch.Env = nil, nil, nil
 			launch.SparkHome, launch.JavaHome = "", ""
+			if launch.Attach.Secret != "" {
+				launch.Withheld = 0 // Nothing else that is awaited is in it.
+			}
 		}
 		t.launch = &launch
 	}

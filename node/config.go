@@ -37,8 +37,8 @@ type Config struct {
 	Node        string
 	Host        string
 	Incarnation string
-	// Hosts are all names and addresses of the machine of a node that attaches: it finds executors of
-	// other cluster managers and starts none. A node that starts executors has none.
+	// Hosts are names of the machine of a node that attaches: it finds executors of other cluster
+	// managers, which know it by Boot, and starts none. A node that starts executors has none.
 	Hosts []string `json:",omitempty"`
 	// Release is this build's version.
 	Release string
@@ -126,6 +126,14 @@ func Default() Config {
 
 // attaches reports whether the node finds executors of other managers.
 func (c *Config) attaches() bool { return len(c.Hosts) > 0 }
+
+// machine is what a node that attaches tells as the id of its machine's boot.
+func (c *Config) machine() string {
+	if !c.attaches() {
+		return ""
+	}
+	return c.Boot
+}
 
 // joined returns c with what its parts share made equal.
 func (c Config) joined() Config {

@@ -16,6 +16,7 @@ type reporter struct {
 func newReporter(cfg *Config) reporter {
 	return reporter{status: api.NodeStatus{V: api.Version, Node: cfg.Node, Incarnation: cfg.Incarnation,
 		Release: cfg.Release, Host: cfg.Host, Attach: cfg.attaches(), Hosts: cfg.Hosts,
+		Machine: cfg.machine(),
 		Offered: cfg.Offered, Total: cfg.Total, Memory: cfg.Memory,
 		Division: divisionOf(cfg.Supervisor)}}
 }

@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +25,8 @@ type attached struct {
 	starter *starter
 	// looked is when it was last asked how many executors applications are to have.
 	looked units.Instant
+	// disputes are the nodes of which it was told that another one says it is the same machine, by incarnation.
+	disputes map[string]string
 }
 
 // lookEvery is how often that is asked.
@@ -34,22 +35,6 @@ const lookEvery = 2 * time.Second
 // mostFree is the part of an application's cores that may run free: beyond it holding back the others says little of
 // when a stage ends.
 const mostFree = 0.1
-
-// mayName refuses an application whose user names another's: its id at its cluster manager, and its driver, by which
-// nodes know its executors.
-func (t *attached) mayName(q api.RegisterRequest) error {
-	if q.Launch.Attach == nil {
-		return nil
-	}
-	for a := range t.view.Running() {
-		has := a.Tenant.Launch.Attach
-		if has != nil && has.Manager == q.Launch.Attach.Manager && has.App == q.Launch.Attach.App &&
-			a.Tenant.Launch.DriverURL == q.Launch.DriverURL && a.Tenant.Owner.User != q.User {
-			return api.Errorf(api.KindDenied, "%s of %s is another user's", has.App, has.Manager)
-		}
-	}
-	return nil
-}
 
 // enter takes an application in: it does not wait, for its cluster manager has a queue of its own.
 func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, error) {
@@ -82,11 +67,12 @@ func (t *attached) tick() {
 		return
 	}
 	t.looked = t.now
+	all := machines(t.view)
 	for a := range t.view.Running() {
 		if a.Tenant.Launch.Attach == nil {
 			continue
 		}
-		t.seek(a)
+		t.seek(a, all)
 		t.follow(a)
 		if a.Outcome.Killed == "" {
 			t.levers.apply(fewest.Decide(t.outlook, a)...)
@@ -104,23 +90,23 @@ func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 		return // Its driver has not heard yet that its process has exited.
 	}
 	t.attach(a, x.ID, ledger.Attached{Host: api.Clip(x.Host, api.MostName), Container: x.Container, Machine: x.Machine,
-		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory})
+		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory}, machines(t.view))
 	t.follow(a)
 }
 
 // attach records where an executor of a is.
-func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) {
+func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached, all map[string][]*ledger.Node) {
 	had := ""
 	if x := a.Executor(id); x != nil {
 		had = x.Node
 	}
-	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.holder(a, is, had), Attached: is})
+	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.holder(a, all, is, had), Attached: is})
 }
 
 // holder is the node that is to hold an executor of a which had as its node: "" where none attaches to its machine, or
 // that one holds as many of a as it may, or has no room for a in its Plan.
-func (t *attached) holder(a *ledger.App, is ledger.Attached, had string) string {
-	node := t.nodeOf(is, had)
+func (t *attached) holder(a *ledger.App, all map[string][]*ledger.Node, is ledger.Attached, had string) string {
+	node := nodeOf(all, is, had)
 	if node == had || node == "" {
 		return node
 	}
@@ -139,40 +125,73 @@ func (t *attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	}
 }
 
-// nodeOf is the node that attaches to the machine of an executor, "" where there is none. Of a node that has not spoken
-// since the planner started it is known only that it had what it has.
-func (t *attached) nodeOf(is ledger.Attached, had string) string {
-	for _, n := range t.view.Nodes() {
-		if n.Attaches() && n.Here() && (n.Spoken() || n.Node == had) &&
-			slices.ContainsFunc(n.Hosts, func(h string) bool {
-				return strings.EqualFold(h, is.Host) || h == is.Machine && h != ""
-			}) {
-			return n.Node
+// machines are the nodes that attach and are here, by the id of the boot of their machine: of one that nodes are at
+// odds about there are several.
+func machines(v ledger.View) map[string][]*ledger.Node {
+	all := map[string][]*ledger.Node{}
+	for _, n := range v.Nodes() {
+		if n.Attaches() && n.Here() && n.Machine != ledger.UntoldMachine {
+			all[n.Machine] = append(all[n.Machine], n)
 		}
+	}
+	return all
+}
+
+// nodeOf is the node of an executor that had that one, "" where there is none, or several say that they are its
+// machine. Its plugin tells the machine: which names a node says that it has proves nothing. Of a node that has not
+// spoken since the planner started it is known only that it had what it has.
+func nodeOf(all map[string][]*ledger.Node, is ledger.Attached, had string) string {
+	if of := all[is.Machine]; len(of) == 1 && (of[0].Spoken() || of[0].Node == had) {
+		return of[0].Node
 	}
 	return ""
 }
 
-// heard takes in what a node has said that attaches: executors that ran free there are its own from now on.
+// heard takes in what a node has said that attaches: executors that ran free there are its own from now on, and
+// nobody's where another node says that it is the same machine.
 func (t *attached) heard(node string) {
 	n := t.view.Node(node)
 	if n == nil || !n.Attaches() {
 		return
 	}
+	all := machines(t.view)
+	t.dispute(all[n.Machine])
 	for a := range t.view.Running() {
 		if a.Tenant.Launch.Attach != nil {
-			t.seek(a)
+			t.seek(a, all)
 			t.follow(a)
 		}
 	}
 }
 
-// seek has the node controllers that are here hold a's executors: one whose node is away runs free, until it is back or
-// another one has its host.
-func (t *attached) seek(a *ledger.App) {
+// dispute has it told once which nodes say that they are the same machine.
+func (t *attached) dispute(nodes []*ledger.Node) {
+	if len(nodes) < 2 {
+		return
+	}
+	for _, n := range nodes {
+		if t.disputes[n.Node] != n.Incarnation {
+			t.disputes[n.Node] = n.Incarnation
+			t.record(ledger.MachineDisputed{Node: n.Node, Nodes: names(nodes)})
+		}
+	}
+}
+
+// names are those of nodes, for who reads them.
+func names(nodes []*ledger.Node) string {
+	var all []string
+	for _, n := range nodes {
+		all = append(all, n.Node)
+	}
+	return strings.Join(all, ", ")
+}
+
+// seek has the node controllers that are here hold a's executors: one whose node is away, or is not known to be its
+// machine's, runs free until that has changed.
+func (t *attached) seek(a *ledger.App, all map[string][]*ledger.Node) {
 	for _, x := range a.Alive() {
-		if n := t.view.Node(x.Node); (n == nil || !n.Here()) && t.holder(a, *x.Attached, "") != x.Node {
-			t.attach(a, x.ID, *x.Attached)
+		if x.Attached != nil && t.holder(a, all, *x.Attached, x.Node) != x.Node {
+			t.attach(a, x.ID, *x.Attached, all)
 		}
 	}
 }
@@ -219,11 +238,9 @@ func stale(a *ledger.App, s *ledger.Stage) bool {
 // speaks is how long an executor's plugin may take to say on which machine it is.
 const speaks units.Seconds = 5
 
-// awaited reports whether it may be that the plugin of x, an executor of a, has yet to say on which machine it is: the
-// address of a pod says nothing.
+// awaited reports whether it may be that the plugin of x, an executor of a, has yet to say on which machine it is.
 func awaited(a *ledger.App, x *ledger.Executor, now units.Instant) bool {
-	return a.Tenant.Launch.Attach.Manager == api.ManagerKubernetes && x.Node == "" && x.Attached.Machine == "" &&
-		a.At(now) < x.Since+speaks
+	return x.Node == "" && x.Attached.Machine == "" && a.At(now) < x.Since+speaks
 }
 
 // observed says why nothing of a is held back, "" where it is: more than mostFree of its cores are those of executors
@@ -250,9 +267,16 @@ func observed(a *ledger.App, v ledger.View) string {
 	why := first.Attached.Unpaced
 	if first.Node == "" {
 		why = fmt.Sprintf("no node controller attaches on host %s", cmp.Or(first.Attached.Host, "of no name"))
-		for _, node := range a.Seats() {
-			if v.Allocation(a, node).Full() {
-				why = fmt.Sprintf("node %s holds %d of its executors, as many as it may", node, api.MostOnHost)
+		switch of := machines(v)[first.Attached.Machine]; {
+		case len(of) > 1:
+			why = fmt.Sprintf("nodes %s say that they are its machine, and one can be", names(of))
+		case first.Attached.Machine == "":
+			why += ", or its plugin has not said that it is there"
+		default:
+			for _, node := range a.Seats() {
+				if v.Allocation(a, node).Full() {
+					why = fmt.Sprintf("node %s holds %d of its executors, as many as it may", node, api.MostOnHost)
+				}
 			}
 		}
 	}

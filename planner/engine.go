@@ -61,7 +61,8 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e.levers = levers{core: &e.core, nodes: &e.nodes}
 	e.sleeper = sleeper{core: &e.core, levers: &e.levers, woke: make(map[string]units.Instant)}
 	e.starter = starter{core: &e.core, levers: &e.levers, sleeper: &e.sleeper}
-	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter}
+	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter,
+		disputes: map[string]string{}}
 	e.course = course{core: &e.core, levers: &e.levers}
 	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, attached: &e.attached,
 		course: &e.course}

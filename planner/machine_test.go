@@ -194,12 +194,12 @@ func (m *machine) Attached(t *rapid.T) {
 	}
 	id := api.ExecutorID(fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "executor")))
 	host := rapid.SampledFrom([]string{"host-d", "HOST-D", "host-e", ""}).Draw(t, "host")
-	m.drive(a, api.Event{Type: api.EventExecutorUp, At: m.clock(a), Executor: &api.ExecutorEvent{ID: id, Host: host, Cores: rapid.IntRange(0, 4).Draw(t, "cores")}})
+	m.drive(a, api.Event{Type: api.EventExecutorUp, At: m.clock(a), Executor: &api.ExecutorEvent{ID: id, Host: host, Machine: bootOf(host), Cores: rapid.IntRange(0, 4).Draw(t, "cores")}})
 }
 
-// Moves has the node that attaches be on one machine, on two or on another one.
+// Moves has the node that attaches be on one machine or on another one, or say that it is where an executor tells nothing of.
 func (m *machine) Moves(t *rapid.T) {
-	m.hosts["d"] = rapid.SampledFrom([][]string{{"host-d"}, {"host-d", "host-e"}, {"host-e"}}).Draw(t, "hosts")
+	m.boots["d"] = rapid.SampledFrom([]string{"boot-d", "boot-e", "boot-f"}).Draw(t, "machine")
 	s := m.status("d")
 	m.step(planner.Status{Status: &s})
 }

@@ -82,9 +82,6 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case api.PrincipalApplication:
 		return nil, api.Errorf(api.KindNotFound, "application %s is not known: register again", by.Name)
 	}
-	if err := r.attached.mayName(q); err != nil {
-		return nil, err
-	}
 	if err := alone(r.view, by, q); err != nil {
 		return nil, err
 	}

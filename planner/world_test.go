@@ -38,6 +38,7 @@ type world struct {
 	memory     map[string]units.Bytes // What a node says that it gives, 16 GiB where it is not there.
 	dividing   api.Division           // How nodes say that they divide.
 	hosts      map[string][]string    // Of the nodes that attach.
+	boots      map[string]string      // The machines that they say they are, boot-NODE unless it is here.
 	events     map[api.AppID]uint64
 	published  int
 	standby    *ledger.Ledger
@@ -57,7 +58,7 @@ func newWorldOf(t tb, cfg planner.Config, nodes ...string) *world {
 		t.Fatalf("new: %v", err)
 	}
 	w := &world{tb: t, e: e, cfg: cfg, now: epoch, disk: map[string][]byte{}, plans: map[string]api.Plan{},
-		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, memory: map[string]units.Bytes{}, hosts: map[string][]string{}, events: map[api.AppID]uint64{}}
+		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, memory: map[string]units.Bytes{}, hosts: map[string][]string{}, boots: map[string]string{}, events: map[api.AppID]uint64{}}
 	w.newStandby(nil)
 	for _, n := range nodes {
 		w.hello(n)
@@ -260,8 +261,14 @@ func (w *world) status(node string) api.NodeStatus {
 	if !said {
 		memory = 16 * units.GiB
 	}
-	return api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: w.seq[node], Epoch: w.plans[node].Epoch, Host: "127.0.0.1",
+	s := api.NodeStatus{V: api.Version, Node: node, Incarnation: node + "-1", Seq: w.seq[node], Epoch: w.plans[node].Epoch, Host: "127.0.0.1",
 		Offered: 4, Total: 4, Memory: memory, Division: w.dividing, Attach: w.hosts[node] != nil, Hosts: w.hosts[node]}
+	if s.Attach {
+		if s.Machine = "boot-" + node; w.boots[node] != "" {
+			s.Machine = w.boots[node]
+		}
+	}
+	return s
 }
 
 func (w *world) hello(node string) api.HelloReply {

@@ -67,7 +67,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
 			JavaOptions: []string{"-Dx=y"}, ClassPath: []string{"/a.jar"},
 			Env: map[string]string{"PATH": "/bin", "SPARK_USER": "alice"}, TaskCPUs: 2,
-			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1764300000000_0007", Least: 2, Most: 8},
+			Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1764300000000_0007", Least: 2, Most: 8, Secret: strings.Repeat("5e", 32)},
 		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -160,6 +160,12 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = page.Close() }()
+	proof, err := page.Proof()
+	for i, b := range proof {
+		if err != nil || int(b) != i+1 {
+			t.Fatalf("proof %v, %v", proof, err)
+		}
+	}
 	var got meter.Page
 	if err := page.Read(&got); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,8 @@ type Spec struct {
 	Group *cgroup.Group
 	// User is whom the process runs as.
 	User Credential
+	// Attach is what an executor that another manager has started has to show; nil for one that is started.
+	Attach *api.Attach
 }
 
 // CommandLine is a program with its environment, as Command makes it.

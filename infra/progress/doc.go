@@ -2,15 +2,16 @@
 // executor's JVM shows, without a network or a system call, how far its tasks are. The writer
 // is org.apache.spark.pacer.ProgressPage in spark/. The layout stands here and nowhere else.
 //
-// # Layout, version 5
+// # Layout, version 6
 //
 // A file of 1024 words (8 KiB), each a little-endian uint64.
 //
 //	word  0  magic, the bytes "PACERPG1"
-//	word  1  layout version, 5
+//	word  1  layout version, 6
 //	word  2  generation: how many times the page was published, 0 = never
 //	word  3  process id of the JVM, for who looks at the file
-//	word  4..15  reserved, 0
+//	word  4..7   proof, 32 bytes: that the JVM is an attached application's; 0 for one that a node has started
+//	word  8..15  reserved, 0
 //	word  16..347   slot 0
 //	word  348..679  slot 1
 //	word  680..1023 reserved, 0
@@ -53,8 +54,8 @@
 // g+1 with release semantics. A reader loads g (acquire; 0 means no data), copies slot
 // (g-1)&1, and accepts the copy if the generation still reads g: the writer fills that slot
 // again only after it has published g+1. The reader tries at most 8 times. Every word is read
-// atomically. Words 0, 1 and 3 are there before the first publication; until then the file is
-// all zeros, as Create made it.
+// atomically. Words 0, 1 and 3 are there before the first publication, and the proof before
+// the file has its name; until then the file is all zeros, as Create made it.
 //
 // # The wish page, version 1
 //
@@ -80,7 +81,8 @@
 //
 // The node calls Create before the JVM starts, gives it the path in the environment
 // (PACER_PROGRESS_PAGE), opens the page with Open, and reads it into the same meter.Page at each
-// tick. An executor of another manager makes its own page, which OpenFile takes. Read touches only
+// tick. An executor of another manager makes its own page, which OpenFile takes, and shows by Proof whose
+// it is (api.Attach). Read touches only
 // the used part and allocates nothing. The caller judges staleness by its At and decides what to do
 // about errors. Times are CLOCK_MONOTONIC in ns, the clock of System.nanoTime on Linux, so they
 // compare with the node's own. Hosts are

@@ -1,7 +1,7 @@
 package progress
 
 // Version is the layout version of this package.
-const Version = 5
+const Version = 6
 
 // Magic is word 0 of a page: the bytes "PACERPG1" as a little-endian number.
 const Magic = 'P' | 'A'<<8 | 'C'<<16 | 'E'<<24 | 'R'<<32 | 'P'<<40 | 'G'<<48 | '1'<<56
@@ -22,6 +22,7 @@ const (
 	wordVersion
 	wordGeneration
 	wordPID
+	wordProof
 	wordSlots = 16
 )
 
@@ -78,6 +79,9 @@ const (
 	taskRecords
 	taskWords
 )
+
+// ProofBytes is how many bytes a page has room for by which its writer shows whose it is.
+const ProofBytes = 32
 
 // millionths is the unit of a weight on the page.
 const millionths = 1e6

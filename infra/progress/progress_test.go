@@ -101,7 +101,7 @@ func TestLayout(t *testing.T) {
 	}
 	const slot0, slot1 = 16, 348
 	for word, want := range map[int]uint64{
-		1: 5, 2: 2, 3: 4711, 4: 0, 15: 0,
+		1: 6, 2: 2, 3: 4711, 4: 0, 15: 0,
 		slot0: 1, slot0 + 1: 0, slot0 + 2: 0,
 		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1000_750_000, slot1 + 4: 1100<<32 | 1,
 		// memory
@@ -211,6 +211,39 @@ func damage(t *testing.T, word int, value uint64) *progress.Reader {
 	return page(t, path)
 }
 
+// What its writer shows stands in words 4 to 7, before anything is published.
+func TestAPageShowsItsProof(t *testing.T) {
+	path := create(t)
+	if proof, err := page(t, path).Proof(); !errors.Is(err, progress.ErrForeign) {
+		t.Errorf("of a page of zeros: %v, %v", proof, err)
+	}
+	w, p := writer(t, path), page(t, path)
+	if proof, err := p.Proof(); err != nil || proof != ([progress.ProofBytes]byte{}) {
+		t.Errorf("of a page without one: %v, %v", proof, err)
+	}
+	var want [progress.ProofBytes]byte
+	for i := range want {
+		want[i] = byte(200 + i)
+	}
+	w.Prove(want)
+	if proof, err := p.Proof(); err != nil || proof != want {
+		t.Errorf("proof %v, %v", proof, err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || string(data[32:64]) != string(want[:]) {
+		t.Errorf("bytes %v, %v", data[32:64], err)
+	}
+	if proof, err := damage(t, 1, 5).Proof(); !errors.Is(err, progress.ErrVersion) {
+		t.Errorf("of another layout: %v, %v", proof, err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if proof, err := p.Proof(); !errors.Is(err, progress.ErrTruncated) {
+		t.Errorf("of a file that was cut: %v, %v", proof, err)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		word  int
@@ -219,8 +252,8 @@ func TestFaults(t *testing.T) {
 	}{
 		"foreign file":    {0, 0x1234, progress.ErrForeign},
 		"no magic":        {0, 0, progress.ErrForeign},
-		"older version":   {1, 4, progress.ErrVersion},
-		"newer version":   {1, 6, progress.ErrVersion},
+		"older version":   {1, 5, progress.ErrVersion},
+		"newer version":   {1, 7, progress.ErrVersion},
 		"too many stages": {17, 9, progress.ErrForeign},
 		"too many tasks":  {18, 1 << 63, progress.ErrForeign},
 	} {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -95,18 +96,8 @@ func (r *Reader) Read(into *meter.Page) (err error) {
 	if r.words == nil {
 		return fmt.Errorf("progress: read: %w", os.ErrClosed)
 	}
-	// The executor's user owns the file and may cut it while it is mapped, which
-	// turns a load into a fault: one executor must not end the node controller.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		switch fault := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }:
-			err = ErrTruncated
-		default:
-			panic(fault)
-		}
-	}()
+	defer truncated(&err)
 	const tries = 8
 	var slot slot // Not the page's: the reader of many pages has it in its caches.
 	for range tries {
@@ -125,6 +116,34 @@ func (r *Reader) Read(into *meter.Page) (err error) {
 		return nil
 	}
 	return ErrTorn
+}
+
+// truncated makes a fault of the memory that is read an error: the executor's user owns the file and may
+// cut it while it is mapped, and one executor must not end the node controller.
+func truncated(err *error) {
+	switch fault := recover().(type) {
+	case nil:
+	case interface{ Addr() uintptr }:
+		*err = ErrTruncated
+	default:
+		panic(fault)
+	}
+}
+
+// Proof is that of the page, which is there from its beginning: zeros where the writer shows none. Errors are Read's.
+func (r *Reader) Proof() (proof [ProofBytes]byte, err error) {
+	if r.words == nil {
+		return proof, fmt.Errorf("progress: read: %w", os.ErrClosed)
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer truncated(&err)
+	if err := r.check(1); err != nil {
+		return proof, err
+	}
+	for i := range ProofBytes / 8 {
+		binary.LittleEndian.PutUint64(proof[8*i:], atomic.LoadUint64(&r.words[wordProof+i]))
+	}
+	return proof, nil
 }
 
 // check judges the words that never change after the first publication.

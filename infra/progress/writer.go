@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -56,6 +57,13 @@ func NewWriter(path string, pid int) (*Writer, error) {
 	atomic.StoreUint64(&w.words[wordVersion], Version)
 	atomic.StoreUint64(&w.words[wordMagic], Magic)
 	return w, nil
+}
+
+// Prove puts on the page by what its writer shows whose it is.
+func (w *Writer) Prove(proof [ProofBytes]byte) {
+	for i := range ProofBytes / 8 {
+		atomic.StoreUint64(&w.words[wordProof+i], binary.LittleEndian.Uint64(proof[8*i:]))
+	}
 }
 
 // Publish shows p: its Generation is ignored, and of more stages or tasks than a

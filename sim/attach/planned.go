@@ -76,7 +76,7 @@ func (p *planned) status(machine int) api.NodeStatus {
 	p.told++
 	name := fmt.Sprintf("node-%d", machine)
 	return api.NodeStatus{V: api.Version, Node: name, Incarnation: name, Seq: p.told, Host: host(machine), Attach: true,
-		Hosts: []string{host(machine)}, Offered: perMachine, Total: perMachine, Memory: units.GiB,
+		Hosts: []string{host(machine)}, Machine: host(machine), Offered: perMachine, Total: perMachine, Memory: units.GiB,
 		Division: api.Division{Strategy: "auto"}}
 }
 
@@ -145,7 +145,7 @@ func (p *planned) say(w *world, e api.Event) {
 
 func (p *planned) came(w *world, x *executor) {
 	p.say(w, api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: id(x),
-		Host: host(machineOf(x.id)), Cores: w.cores}})
+		Host: host(machineOf(x.id)), Machine: host(machineOf(x.id)), Cores: w.cores}})
 }
 
 func (p *planned) went(w *world, x *executor) {

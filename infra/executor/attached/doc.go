@@ -6,9 +6,9 @@
 //
 // An executor is a JVM whose command line has one of Spark's main classes of executors, and behind it
 // the pairs that its application's driver gave it: --app-id, --executor-id, --driver-url. What is
-// sought is named by the planner (CommandLine); of several processes the oldest counts, for a JVM that
-// forks has a child with its command line for a moment. A process is held by an open directory of
-// /proc and by its start time: its id may go to another one.
+// sought is named by the planner (CommandLine). Anybody may have a process show that: the executor is
+// the one whose page shows a hash of its driver's secret (api.Attach.Proof). A process is held by an
+// open directory of /proc and by its start time: its id may go to another one.
 //
 // # Groups
 //
@@ -16,7 +16,8 @@
 //	.../container_ID[/...]                    YARN's, one per container: adopted
 //	.../podUID/ID[/...], ...-podUID.slice/ID  a kubelet's, one per container: adopted
 //	anything else, of YARN                    the NodeManager's own: the container's processes are
-//	                                          moved into a group of Pacer's, in the cpu trees alone
+//	                                          moved into a group of Pacer's, in the cpu trees alone,
+//	                                          where a NodeManager of their user has started them
 //
 // An adopted group keeps its weight, which tells what is guaranteed (Executor.Guaranteed), and has its
 // quota and period back when it is let go (cgroup.Adopted). In v1 CPU time may be counted in a tree where
@@ -28,10 +29,12 @@
 //
 // # The progress page
 //
-// The executor's plugin makes it in its working directory, so that no directory is shared and it is
-// found in a container's name space too. It is opened below /proc/PID/cwd, links not followed, and has
-// to be a regular file of a page's size that belongs to the process's user and is mapped by that very
-// process: whoever could show another's page would have another's progress believed.
+// The executor's plugin makes it in its working directory and keeps it open, so that no directory is
+// shared and it is found in a container's name space too. It is found among the files that the process
+// has open, on a file system that answers by itself, and has to be a regular file of a page's size that
+// belongs to the process's user and shows what that very process has to: a copy proves nothing. One
+// process is looked at once a second, and then less often, whoever seeks it (Executor.OpenPage does not
+// count); looking through /proc takes a twentieth of the time.
 //
 // # What the caller does
 //

@@ -102,6 +102,7 @@ func TestLayouts(t *testing.T) {
 				} else if l.group != "" {
 					m.weigh(t, l.group, int(asked*1024), int(asked*100))
 				}
+				m.manager(t, 4200)
 				m.run(t, process{pid: 4242, parent: 4200, session: 4242, args: command(l.class, "1"), groups: m.in(l.in, everywhere), cpus: l.cpus})
 				m.run(t, process{pid: 4243, parent: 4242, session: 4242, args: []string{"python3"}, groups: m.in(l.in, everywhere)})
 				m.kernelHas(t, l.in, "4242\n4243\n")
@@ -293,7 +294,8 @@ func TestAMemoryLimitIsNotLeftBehind(t *testing.T) {
 	m := newMachine(t, cgrouptest.V2)
 	m.tree.Use(t, "/yarn.slice/nodemanager.service", 0, 0)
 	write(t, m.tree.Path("/yarn.slice", "memory.max"), "8589934592\n")
-	m.run(t, process{pid: 4242, parent: 1, session: 4242, args: command(yarnClass, "1"), groups: m.in("/yarn.slice/nodemanager.service", true)})
+	m.manager(t, 4200)
+	m.run(t, process{pid: 4242, parent: 4200, session: 4242, args: command(yarnClass, "1"), groups: m.in("/yarn.slice/nodemanager.service", true)})
 	r := m.runtime(t)
 	h, err := r.Start(t.Context(), spec("1"))
 	if err != nil {

@@ -1,13 +1,16 @@
 package attached
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,34 +24,75 @@ var ErrPage = errors.New("attached: the page is refused")
 // PageName is an executor's progress page in its working directory.
 func PageName(id api.ExecutorID) string { return "pacer-progress-" + string(id) + ".page" }
 
-// openPage opens the progress page of the executor id that p is. os.ErrNotExist says that there is
-// none yet.
+// proof is what an executor's page has to show.
+type proof = [sha256.Size]byte
+
+// localFileSystems are those whose files can be looked at without waiting for a network or for a user's process.
+var localFileSystems = []string{"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "tmpfs",
+	"xfs", "zfs"}
+
+// openPage opens the progress page of the executor id that p is, by the descriptor with which p has it open: no
+// directory is looked into. os.ErrNotExist says that there is none yet.
 func (p *process) openPage(id api.ExecutorID) (*progress.Reader, error) {
-	cwd, err := p.open("cwd", unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := p.pageFile(PageName(id))
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(cwd)
-	name := PageName(id)
-	fd, err := unix.Openat(cwd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	switch {
-	case errors.Is(err, unix.ELOOP):
-		return nil, fmt.Errorf("%w: it is a link", ErrPage)
-	case err != nil:
-		return nil, &os.PathError{Op: "open", Path: name, Err: err}
-	}
-	f := os.NewFile(uintptr(fd), name)
-	defer f.Close()
-	if err := p.ownsPage(f); err != nil {
+	defer unix.Close(fd)
+	if err := p.ownsPage(fd); err != nil {
 		return nil, err
 	}
+	name := fmt.Sprintf("/proc/self/fd/%d", fd)
+	again, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: PageName(id), Err: err}
+	}
+	f := os.NewFile(uintptr(again), PageName(id))
+	defer f.Close()
 	return progress.OpenFile(f)
 }
 
-// ownsPage checks that f is a page of p's.
-func (p *process) ownsPage(f *os.File) error {
+// mostFiles bounds how many of a process's open files are looked at: an executor opens its page among the first.
+const mostFiles = 4096
+
+// pageFile holds the file of that name that p has open, without opening it.
+func (p *process) pageFile(name string) (int, error) {
+	dir, err := p.open("fd", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return -1, err
+	}
+	f := os.NewFile(uintptr(dir), "fd")
+	defer f.Close()
+	names, err := f.Readdirnames(mostFiles)
+	for _, number := range names {
+		var text [unix.PathMax]byte
+		n, err := unix.Readlinkat(dir, number, text[:])
+		if err != nil || path.Base(string(text[:n])) != name {
+			continue
+		}
+		fd, err := unix.Openat(dir, number, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err == nil {
+			return fd, nil
+		}
+	}
+	if len(names) > 0 {
+		err = nil // Where there are none it is io.EOF.
+	}
+	return -1, errors.Join(&os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}, err)
+}
+
+// ownsPage checks that what fd holds is a page of p's, and that to look at it does not wait for anybody.
+func (p *process) ownsPage(fd int) error {
+	system, err := p.fileSystem(fd)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(localFileSystems, system) {
+		return fmt.Errorf("%w: it is on a file system of the kind %q, which is not known to be the machine's own",
+			ErrPage, system)
+	}
 	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
 	status, err := p.read("status")
@@ -56,10 +100,9 @@ func (p *process) ownsPage(f *os.File) error {
 		return err
 	}
 	uid, _, err := parseStatus(status)
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return fmt.Errorf("%w: it is no file", ErrPage)
 	case st.Size != progress.PageSize:
@@ -67,64 +110,112 @@ func (p *process) ownsPage(f *os.File) error {
 	case st.Uid != uid:
 		return fmt.Errorf("%w: it belongs to user %d, the process to %d", ErrPage, st.Uid, uid)
 	}
-	maps, err := p.read("maps")
-	if err != nil {
-		return err
-	}
-	if !p.maps(maps, f.Name(), &st) {
-		return fmt.Errorf("%w: process %d has not mapped it", ErrPage, p.pid)
-	}
 	return nil
 }
 
-// maps reports whether a /proc/PID/maps has the file st. On stacked file systems, such as those of
-// containers, it may tell of a file below: of one by that name the kernel is asked which it is.
-func (p *process) maps(text []byte, name string, st *unix.Stat_t) bool {
-	for line := range bytes.Lines(text) {
-		m, is := parseMapping(line)
-		if !is {
-			continue
-		}
-		if m.major == unix.Major(st.Dev) && m.minor == unix.Minor(st.Dev) && m.inode == st.Ino {
-			return true
-		}
-		if filepath.Base(m.path) != name {
-			continue
-		}
-		var of unix.Stat_t
-		fd, err := p.open(filepath.Join("map_files", m.at), unix.O_PATH)
-		if err != nil {
-			continue // It is not mapped any more, or who asks has not the right to know.
-		}
-		err = errors.Join(unix.Fstat(fd, &of), unix.Close(fd))
-		if err == nil && of.Dev == st.Dev && of.Ino == st.Ino {
-			return true
+// fileSystem is the kind of file system on which is what fd holds, "" where p does not see it. The kernel knows without
+// asking the file system.
+func (p *process) fileSystem(fd int) (string, error) {
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return "", err
+	}
+	mount := ""
+	for line := range strings.Lines(string(info)) {
+		if id, is := strings.CutPrefix(line, "mnt_id:"); is {
+			mount = strings.TrimSpace(id)
 		}
 	}
-	return false
+	mounts, err := p.read("mountinfo")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if of, rest, is := strings.Cut(line, " "); is && of == mount {
+			_, after, _ := strings.Cut(rest, " - ")
+			kind, _, _ := strings.Cut(after, " ")
+			return kind, nil
+		}
+	}
+	return "", nil
 }
 
-// mapping is a file that a process has mapped.
-type mapping struct {
-	at           string // Its addresses, as in /proc/PID/map_files.
-	major, minor uint32
-	inode        uint64
-	path         string
+// proofOf is what the page of the executor id that p is has to show.
+func (p *process) proofOf(a *api.Attach, id api.ExecutorID) (proof, error) {
+	status, err := p.read("status")
+	if err != nil {
+		return proof{}, err
+	}
+	return a.Proof(id, innerPID(status, p.pid), p.Started), nil
 }
 
-// parseMapping reads a line of /proc/PID/maps; false for memory that is no file's.
-func parseMapping(line []byte) (m mapping, is bool) {
-	fields := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 6)
-	if len(fields) < 6 {
-		return m, false
+// innerPID is the id of a process as it sees that itself, by its /proc/PID/status.
+func innerPID(status []byte, pid int) int {
+	for line := range strings.Lines(string(status)) {
+		if all, is := strings.CutPrefix(line, "NSpid:"); is {
+			if ids := strings.Fields(all); len(ids) > 0 {
+				if inner, err := strconv.Atoi(ids[len(ids)-1]); err == nil {
+					return inner
+				}
+			}
+		}
 	}
-	major, minor, _ := strings.Cut(fields[3], ":")
-	a, err := strconv.ParseUint(major, 16, 32)
-	b, minorErr := strconv.ParseUint(minor, 16, 32)
-	inode, inodeErr := strconv.ParseUint(fields[4], 10, 64)
-	if errors.Join(err, minorErr, inodeErr) != nil || inode == 0 {
-		return m, false
+	return pid
+}
+
+// openProven opens the page of the executor id that p is and shows want; shown says what it shows.
+func (p *process) openProven(id api.ExecutorID, want proof) (page *progress.Reader, shown proof, err error) {
+	page, err = p.openPage(id)
+	if err != nil {
+		return nil, shown, err
 	}
-	at, _, _ := strings.Cut(fields[0], "/")
-	return mapping{at: at, major: uint32(a), minor: uint32(b), inode: inode, path: strings.TrimLeft(fields[5], " ")}, true
+	if shown, err = page.Proof(); err == nil && subtle.ConstantTimeCompare(shown[:], want[:]) == 1 {
+		return page, shown, nil
+	}
+	if err == nil {
+		err = api.Errorf(api.KindConflict, "it is another application's: process %d does not show this one's secret", p.pid)
+	}
+	return nil, shown, errors.Join(err, page.Close())
+}
+
+// The times between two looks for the page of one process: twice as long after each that finds nothing.
+const (
+	firstWait = time.Second
+	mostWait  = 16 * time.Second
+)
+
+// glance is what was last seen of the page of a process.
+type glance struct {
+	shown proof
+	err   error
+	wait  time.Duration
+	next  time.Time
+}
+
+// identity names a process.
+type identity struct {
+	pid     int
+	started uint64
+}
+
+// prove opens the page of a process that shows want. A process whose page is not right is not looked at again before
+// its time, whoever seeks it, unless it has shown what is wanted.
+func (r *Runtime) prove(p *process, id api.ExecutorID, want proof) (*progress.Reader, error) {
+	who := identity{p.pid, p.Started}
+	g, now := r.glances[who], r.cfg.Clock()
+	if g != nil && now.Before(g.next) && g.shown != want {
+		return nil, g.err
+	}
+	page, shown, err := p.openProven(id, want)
+	if err == nil {
+		delete(r.glances, who)
+		return page, nil
+	}
+	if g == nil {
+		g = &glance{wait: firstWait / 2}
+		r.glances[who] = g
+	}
+	g.wait = min(2*g.wait, mostWait)
+	g.shown, g.err, g.next = shown, err, now.Add(g.wait)
+	return nil, err
 }

@@ -56,8 +56,9 @@ func guaranteed(container string) bool {
 
 // place says which groups are to be held for an executor that is in m, in groups of Pacer's below
 // parent where its manager has none for it alone: there it weighs as much as its cores' threads did, in
-// units of one.
-func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string) (t cgroup.Hold, err error) {
+// units of one. stray says why it may not be moved.
+func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string, stray error) (t cgroup.Hold,
+	err error) {
 	own := path.Join("/", parent, name)
 	container := containerOf(m.CPU)
 	switch {
@@ -67,8 +68,10 @@ func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string
 		}
 	case !c.yarn:
 		return t, fmt.Errorf("its group %s is not known to be its container's alone", m.CPU)
+	case stray != nil:
+		return t, stray
 	case o.Limits(m.CPU):
-		return t, fmt.Errorf("its group %s is the NodeManager's, and limits memory too", m.CPU)
+		return t, fmt.Errorf("its group %s is the NodeManager's, and limits memory too, or disks or which CPUs it has", m.CPU)
 	default:
 		t = cgroup.Hold{CPU: own, Acct: own, Quota: -1, Period: cgroup.Period.Microseconds(), FromCPU: m.CPU}
 		t.Weight = cgroup.Weight(c.cores())

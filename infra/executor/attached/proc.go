@@ -168,8 +168,8 @@ func (p *process) runs() (bool, error) {
 	return !s.Ended(), nil
 }
 
-// mostText bounds what is read of a file of /proc: a JVM's maps have some hundred KiB.
-const mostText = 32 << 20
+// mostText bounds what is read of a file of /proc: command lines and lists of mounts have some ten KiB.
+const mostText = 1 << 20
 
 // read reads a file of the process's directory.
 func (p *process) read(name string) ([]byte, error) {
@@ -196,6 +196,16 @@ func (p *process) open(name string, flags int) (fd int, err error) {
 }
 
 func (p *process) close() error { return p.dir.Close() }
+
+// readBounded reads a file of /proc, whoever has its process's id.
+func readBounded(proc string, pid int, name string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(proc, strconv.Itoa(pid), name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, mostText))
+}
 
 // pids are the processes of the machine.
 func pids(proc string) ([]int, error) {

@@ -18,6 +18,8 @@ type record struct {
 	Handle executor.Handle `json:"handle"`
 	// Hold is what is to be put back; nil where nothing was written.
 	Hold *cgroup.Hold `json:"hold,omitempty"`
+	// Proof is what its page has to show. It says nothing of the secret, and nothing to another process.
+	Proof []byte `json:"proof"`
 	// Unpaced is as in Executor.
 	Unpaced string `json:"unpaced,omitempty"`
 }

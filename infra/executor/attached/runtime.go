@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -32,8 +31,9 @@ type Config struct {
 	// Boot names the machine's boot, CPUs is how many it has.
 	Boot string
 	CPUs int
-	// Proc is where /proc is; "" is that.
-	Proc string
+	// Proc is where /proc is; "" is that. Clock tells the time; nil is time.Now.
+	Proc  string
+	Clock func() time.Time
 }
 
 // Runtime holds executors of other managers. It implements executor.Runtime, and is safe for
@@ -44,8 +44,9 @@ type Runtime struct {
 
 	starting sync.Mutex // Held by Start, so that nobody is held twice.
 	// seen are the executors of the machine as of at; they are Start's.
-	seen []sighting
-	at   time.Time
+	seen    []sighting
+	next    time.Time
+	glances map[identity]*glance
 
 	mu   sync.Mutex
 	held map[executor.Handle]*Executor
@@ -55,6 +56,9 @@ type Runtime struct {
 type Executor struct {
 	process *process
 	id      api.ExecutorID
+	proof   proof
+	// Page is its progress page, open since it was found; nil of one that was recovered. It is the caller's.
+	Page *progress.Reader
 	// Group bounds it; nil where nothing does, and Unpaced says why.
 	Group *cgroup.Adopted
 	// Weight is that of its group where Pacer has made it, 0 where it is its manager's.
@@ -76,10 +80,14 @@ type sighting struct {
 // New returns a runtime that holds nothing yet.
 func New(cfg Config) (*Runtime, error) {
 	cfg.Proc = cmp.Or(cfg.Proc, "/proc")
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
 	if err := os.MkdirAll(cfg.State, 0o700); err != nil {
 		return nil, fmt.Errorf("attached: %w", err)
 	}
-	return &Runtime{cfg: cfg, records: records(cfg.State), held: map[executor.Handle]*Executor{}}, nil
+	return &Runtime{cfg: cfg, records: records(cfg.State), held: map[executor.Handle]*Executor{},
+		glances: map[identity]*glance{}}, nil
 }
 
 // CommandLine is what the command line has of the executor id of an application whose driver is at
@@ -95,26 +103,34 @@ func CommandLine(a *api.Attach, id api.ExecutorID, driver string) executor.Comma
 // ofExecutor are the first arguments of a CommandLine, which name the executor; what follows is its driver's.
 const ofExecutor = 4
 
-// lookAgain is how long what was seen of the machine's processes counts: many are sought at once.
-const lookAgain = 200 * time.Millisecond
+// lookAgain is how long what was seen of the machine's processes counts, at least: many are sought at once. Looking
+// takes no more than one part of lookPart of the time.
+const (
+	lookAgain = 200 * time.Millisecond
+	lookPart  = 20
+)
 
 // look returns the executors of the machine.
 func (r *Runtime) look() ([]sighting, error) {
-	if now := time.Now(); r.at.IsZero() || now.Sub(r.at) >= lookAgain {
+	if now := r.cfg.Clock(); !now.Before(r.next) {
 		all, err := pids(r.cfg.Proc)
 		if err != nil {
 			return nil, fmt.Errorf("attached: %w", err)
 		}
-		r.seen, r.at = nil, now
+		r.seen = nil
+		there := map[int]bool{}
 		for _, pid := range all {
-			line, err := os.ReadFile(filepath.Join(r.cfg.Proc, strconv.Itoa(pid), "cmdline"))
+			line, err := readBounded(r.cfg.Proc, pid, "cmdline")
 			if err != nil {
 				continue // It has ended.
 			}
 			if c, is := parseCommand(line); is {
-				r.seen = append(r.seen, sighting{pid, c})
+				r.seen, there[pid] = append(r.seen, sighting{pid, c}), true
 			}
 		}
+		maps.DeleteFunc(r.glances, func(who identity, _ *glance) bool { return !there[who.pid] })
+		after := r.cfg.Clock()
+		r.next = after.Add(max(lookAgain, lookPart*after.Sub(now)))
 	}
 	return r.seen, nil
 }
@@ -129,8 +145,9 @@ func (c command) has(args []string) bool {
 	return true
 }
 
-// Start implements executor.Runtime: it finds the process whose command line has s.Args and holds it,
-// or the one that it holds already. One that is not there is api.KindNotFound; s.Group and s.User count for nothing.
+// Start implements executor.Runtime: it finds the process whose command line has s.Args and whose page shows the secret
+// of s.Attach, and holds it, or the one that it holds already. One that is not there, or has no page yet, is
+// api.KindNotFound, and one that shows something else api.KindConflict; s.Group and s.User count for nothing.
 func (r *Runtime) Start(_ context.Context, s executor.Spec) (executor.Handle, error) {
 	if _, err := (executor.Layout{}).Paths(s.App, s.ID); err != nil {
 		return executor.Handle{}, err // Its names are those of files.
@@ -140,18 +157,19 @@ func (r *Runtime) Start(_ context.Context, s executor.Spec) (executor.Handle, er
 	if h, held := r.holding(s.App, s.ID); held {
 		return h, nil
 	}
-	p, c, err := r.find(s.Args)
+	x, c, err := r.find(s)
 	if err != nil {
 		return executor.Handle{}, err
 	}
+	p := x.process
 	if of, held := r.heldFor(p); held {
 		return executor.Handle{}, errors.Join(api.Errorf(api.KindTransient, "process %d is held for executor %s of %s", p.pid,
-			of.ID, of.App), p.close())
+			of.ID, of.App), x.Page.Close(), p.close())
 	}
 	h := executor.Handle{App: s.App, ID: s.ID, PID: p.pid, Started: p.Started, Boot: r.cfg.Boot}
-	x, err := r.take(h, p, c)
-	if err != nil {
-		return executor.Handle{}, fmt.Errorf("attach executor %s of %s: %w", s.ID, s.App, errors.Join(err, p.close()))
+	if err := r.take(h, x, c); err != nil {
+		return executor.Handle{}, fmt.Errorf("attach executor %s of %s: %w", s.ID, s.App,
+			errors.Join(err, x.Page.Close(), p.close()))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,42 +201,65 @@ func (r *Runtime) heldFor(p *process) (executor.Handle, bool) {
 	return executor.Handle{}, false
 }
 
-// find holds the oldest process whose command line has args.
-func (r *Runtime) find(args []string) (oldest *process, c command, err error) {
+// find holds the process whose command line has s.Args and whose page shows the secret of s.Attach. Command lines, ids
+// and the driver's address are known to anybody, so that they say only where to look.
+func (r *Runtime) find(s executor.Spec) (*Executor, command, error) {
+	if s.Attach == nil || s.Attach.Secret == "" {
+		return nil, command{}, api.Errorf(api.KindInvalid,
+			"its driver has told no secret to know it by: its pacer jar is of another release")
+	}
 	seen, err := r.look()
 	if err != nil {
 		return nil, command{}, err
 	}
-	another := ""
-	for _, s := range seen {
-		if !s.has(args) {
-			if s.has(args[:min(len(args), ofExecutor)]) {
-				another = api.Clip(s.pairs["--driver-url"], api.MostName) // Any process may show what it likes.
+	var another, unproven error
+	for _, of := range seen {
+		if !of.has(s.Args) {
+			if another == nil && of.has(s.Args[:min(len(s.Args), ofExecutor)]) {
+				another = api.Errorf(api.KindConflict, "it is another application's: its driver is at %s",
+					api.Clip(of.pairs["--driver-url"], api.MostToken))
 			}
 			continue
 		}
-		p, err := openProcess(r.cfg.Proc, s.pid)
-		if err != nil {
-			continue // It has ended.
+		x, err := r.proven(of.pid, s)
+		switch {
+		case err == nil:
+			return x, of.command, nil
+		case unproven == nil || api.KindOf(unproven) == api.KindConflict:
+			unproven = err // One that may yet show what it is, if there is one.
 		}
-		// The directory holds the process whose command line is read now.
-		if line, err := p.read("cmdline"); err != nil || !hasCommand(line, args) ||
-			oldest != nil && oldest.Started <= p.Started {
-			_ = p.close()
-			continue
-		}
-		if oldest != nil {
-			_ = oldest.close()
-		}
-		oldest, c = p, s.command
 	}
-	if oldest == nil && another != "" {
-		return nil, command{}, api.Errorf(api.KindConflict, "it is another application's: its driver is at %s", another)
+	if err := cmp.Or(unproven, another); err != nil {
+		return nil, command{}, err
 	}
-	if oldest == nil {
-		return nil, command{}, api.Errorf(api.KindNotFound, "no process here has %v", args)
+	return nil, command{}, api.Errorf(api.KindNotFound, "no process here has %v", s.Args)
+}
+
+// proven holds a process that is the executor of s.
+func (r *Runtime) proven(pid int, s executor.Spec) (*Executor, error) {
+	p, err := openProcess(r.cfg.Proc, pid)
+	if err != nil {
+		return nil, api.Errorf(api.KindNotFound, "process %d has ended", pid)
 	}
-	return oldest, c, nil
+	x := &Executor{process: p, id: s.ID}
+	// The directory holds the process whose command line is read now.
+	if line, readErr := p.read("cmdline"); readErr != nil || !hasCommand(line, s.Args) {
+		err = api.Errorf(api.KindNotFound, "process %d is another one now", pid)
+	}
+	if err == nil {
+		x.proof, err = p.proofOf(s.Attach, s.ID)
+	}
+	if err == nil {
+		x.Page, err = r.prove(p, s.ID, x.proof)
+	}
+	switch {
+	case err == nil:
+		return x, nil
+	case errors.Is(err, os.ErrNotExist):
+		err = api.Errorf(api.KindNotFound, "process %d shows no progress page yet", pid)
+	}
+	_ = p.close()
+	return nil, err
 }
 
 func hasCommand(line []byte, args []string) bool {
@@ -226,24 +267,25 @@ func hasCommand(line []byte, args []string) bool {
 	return is && c.has(args)
 }
 
-// take holds what p is bounded by.
-func (r *Runtime) take(h executor.Handle, p *process, c command) (*Executor, error) {
-	x := &Executor{process: p, id: h.ID}
-	text, err := p.read("cgroup")
+// take holds what x, whose command line is c, is bounded by.
+func (r *Runtime) take(h executor.Handle, x *Executor, c command) error {
+	text, err := x.process.read("cgroup")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rec := record{Handle: h}
+	rec := record{Handle: h, Proof: x.proof[:]}
 	m, err := r.cfg.Groups.Membership(text)
 	if err == nil {
 		var t cgroup.Hold
-		t, err = place(r.cfg.Groups, m, c, r.cfg.Parent, cgroup.GroupName(h.App, h.ID))
+		t, err = place(r.cfg.Groups, m, c, r.cfg.Parent, cgroup.GroupName(h.App, h.ID),
+			managed(r.cfg.Groups, r.cfg.Proc, h.PID, m))
+		t.Weight = min(t.Weight, cgroup.Weight(r.cfg.CPUs)) // Its cores are what its command line says.
 		rec.Hold = &t
 	}
 	if err != nil {
 		rec.Hold, rec.Unpaced = nil, err.Error()
 	}
-	return x, r.hold(x, rec, c)
+	return r.hold(x, rec, c)
 }
 
 // exclusive reports whether a container that may use so many of all CPUs, and of their time no more than
@@ -316,8 +358,12 @@ func (r *Runtime) Of(h executor.Handle) *Executor {
 	return r.held[h]
 }
 
-// OpenPage opens the executor's progress page; os.ErrNotExist says that there is none yet.
-func (x *Executor) OpenPage() (*progress.Reader, error) { return x.process.openPage(x.id) }
+// OpenPage opens the executor's progress page, which shows what it has to; os.ErrNotExist says that there is none yet.
+// It is not for the loop of the node: it looks at what the process has made.
+func (x *Executor) OpenPage() (*progress.Reader, error) {
+	page, _, err := x.process.openProven(x.id, x.proof)
+	return page, err
+}
 
 // Inspect implements executor.Runtime.
 func (r *Runtime) Inspect(h executor.Handle) (executor.Status, error) {
@@ -380,11 +426,11 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 	for _, rec := range list {
 		h := rec.Handle
 		p, err := openProcess(r.cfg.Proc, h.PID)
-		if err == nil && (h.Boot != r.cfg.Boot || p.Started != h.Started) {
-			err = errors.Join(os.ErrProcessDone, p.close())
+		if err == nil && (h.Boot != r.cfg.Boot || p.Started != h.Started || len(rec.Proof) != len(proof{})) {
+			err = errors.Join(os.ErrProcessDone, p.close()) // Or it was held by a release that asked for no proof.
 		}
 		if err == nil {
-			x := &Executor{process: p, id: h.ID}
+			x := &Executor{process: p, id: h.ID, proof: proof(rec.Proof)}
 			line, _ := p.read("cmdline") // It has ended where that cannot be read.
 			c, _ := parseCommand(line)
 			if err = r.hold(x, rec, c); err == nil {

@@ -318,17 +318,23 @@ func TestAProcessIsHeldOnce(t *testing.T) {
 	}
 }
 
-// Who only hands the command line on is no executor; of two with the same one the older is.
+// Who only hands the command line on is no executor, nor is a child that has it, and its parent's files, until it runs
+// another program.
 func TestTheJVMIsFoundAmongItsLaunchers(t *testing.T) {
 	m := newMachine(t, cgrouptest.V1Separate)
 	line := command(yarnClass, "1")
 	for pid, args := range map[int][]string{
 		4100: {"/bin/bash", "-c", strings.Join(line, " ")},
 		4101: append([]string{"/usr/bin/tini", "-s", "--"}, line...),
-		4242: line, 4300: line,
+		4243: line, 4242: line,
 	} {
-		m.run(t, process{pid: pid, parent: 1, session: 4100, args: args, groups: m.in("/", true)})
+		m.run(t, process{pid: pid, parent: 1, session: 4100, args: args, groups: m.in("/", true), unproven: pid != 4242})
 	}
+	page, err := os.Readlink(filepath.Join(m.proc, "4242", "fd", "4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.opens(t, 4243, page)
 	h, err := m.runtime(t).Start(t.Context(), spec("1"))
 	if err != nil || h.PID != 4242 {
 		t.Errorf("found %+v, %v", h, err)

@@ -54,20 +54,43 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
   override def init(context: PluginContext, extraConf: JavaMap[String, String]): Unit = try {
     pagePath match {
       case Some(path) =>
-        publish(ProgressPage.open(Paths.get(path)))
+        val page = ProgressPage.open(Paths.get(path))
+        publish(() => page)
         Option(SparkEnv.get).foreach(ExecutorUser.tell)
       case None if context.conf().getBoolean(PacerConf.Attached, false) =>
-        // A pod's address is its own, not its machine's. Text is of a class that any driver has.
-        context.send(context.executorID() -> Files.readString(BootId).trim)
-        publish(ProgressPage.make(directory, context.executorID()))
+        publish(() => proven(context))
       case None => ()
     }
   } catch {
     case NonFatal(e) => logWarning(s"pacer: no progress page: ${e.getMessage}")
   }
 
-  private def publish(page: ProgressPage): Unit = {
-    publisher = new Thread(() => publishLoop(page), "pacer-progress")
+  /**
+   * The page of an attached executor. It tells the driver on which machine it is, for a pod's address is its own, and is
+   * told by what it shows its node whose it is; text is of a class that any driver has. It asks until it is told.
+   */
+  private def proven(context: PluginContext): ProgressPage = {
+    val machine = Files.readString(BootId).trim
+    var key = ask(context, machine)
+    while (key.isEmpty && publisher != null) {
+      LockSupport.parkNanos(AgainNanos)
+      key = ask(context, machine)
+    }
+    ProgressPage.make(directory, context.executorID(), AttachedProof.ofProcess(key.get))
+  }
+
+  private def ask(context: PluginContext, machine: String): Option[String] = try {
+    Option(context.ask(context.executorID() -> machine)).map(_.toString)
+  } catch {
+    case NonFatal(e) =>
+      logWarning(s"pacer: the driver does not say what this executor is to show: ${e.getMessage}")
+      None
+  }
+
+  private def publish(open: () => ProgressPage): Unit = {
+    publisher = new Thread(() => try publishLoop(open()) catch {
+      case e: Throwable => if (publisher != null) logWarning(s"pacer: no progress page: $e") // The executor runs on without one.
+    }, "pacer-progress")
     publisher.setDaemon(true)
     publisher.start()
   }
@@ -190,6 +213,7 @@ private[spark] object PacerExecutorPlugin {
   private val BootId = Paths.get("/proc/sys/kernel/random/boot_id")
   private val PeriodNanos = 100L * 1000 * 1000
   private val LeastNanos = 10L * 1000 * 1000
+  private val AgainNanos = 1000L * 1000 * 1000
 
   /** The local property in which the driver gives a task its weight, in millionths. */
   val WeightProperty = "spark.pacer.weight"

@@ -11,19 +11,33 @@ import org.apache.spark.pacer.ProgressPage._
 
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
- * controller to read without a system call. The layout, version 5, stands in
+ * controller to read without a system call. The layout, version 6, stands in
  * infra/progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
  * that still sees g + 1 after its copy has a whole slot (docs/spark.md, S18).
  */
-private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
+private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long, proof: Array[Byte] = ProgressPage.NoProof) {
+
+  /** Its file, where that stays open: the node of an attached executor finds it among the files of the process. */
+  private var file: FileChannel = _
 
   private var generation = get(WordGeneration)
 
   put(WordMagic, Magic)
   put(WordVersion, Version)
   put(WordPid, pid)
+  prove()
+
+  /** Shows by what the node knows whose the page is. */
+  private def prove(): Unit = {
+    val words = ByteBuffer.wrap(proof).order(ByteOrder.LITTLE_ENDIAN)
+    var i = 0
+    while (words.remaining() > 0) {
+      put(WordProof + i, words.getLong())
+      i += 1
+    }
+  }
 
   /** Publishes what fill writes into an empty slot. */
   def publish(fill: Slot => Unit): Unit = {
@@ -78,7 +92,7 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long) {
 private[spark] object ProgressPage {
   /** "PACERPG1" as little-endian bytes. */
   val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 5
+  val Version = 6
   val PageWords = 1024
   val MaxStages = 8
   val MaxTasks = 44
@@ -92,7 +106,11 @@ private[spark] object ProgressPage {
   val WordVersion = 1
   val WordGeneration = 2
   val WordPid = 3
+  val WordProof = 4
   val WordSlots = 16
+
+  /** That of a page which a node has made, of 32 bytes. */
+  val NoProof = new Array[Byte](32)
 
   /** The environment variable by which a node says where an executor's page is. */
   val PathVariable = "PACER_PROGRESS_PAGE"
@@ -100,15 +118,15 @@ private[spark] object ProgressPage {
   private val Words = MethodHandles.byteBufferViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
 
   /**
-   * Makes the page of an executor in directory: whole when it gets its name, and for its user alone. One that is there
-   * already is replaced.
+   * Makes the page of an executor in directory: whole when it gets its name, with its proof, and for its user alone. One
+   * that is there already is replaced.
    */
-  def make(directory: Path, executor: String): ProgressPage = {
+  def make(directory: Path, executor: String, proof: Array[Byte]): ProgressPage = {
     val mine = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
     val made = Files.createTempFile(directory.toAbsolutePath, "pacer-page-", ".new", mine)
     try {
       Files.write(made, new Array[Byte](PageWords * 8))
-      val page = open(made)
+      val page = open(made, proof, stays = true)
       Files.move(made, made.resolveSibling(s"pacer-progress-$executor.page"), StandardCopyOption.ATOMIC_MOVE)
       page
     } finally {
@@ -117,15 +135,19 @@ private[spark] object ProgressPage {
   }
 
   /** Maps the page at path, which the node has made; throws IOException if it is too short. */
-  def open(path: Path): ProgressPage = {
+  def open(path: Path): ProgressPage = open(path, NoProof, stays = false)
+
+  private def open(path: Path, proof: Array[Byte], stays: Boolean): ProgressPage = {
     val channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
     try {
       if (channel.size() < PageWords * 8) {
         throw new IOException(s"$path has ${channel.size()} bytes, a progress page has ${PageWords * 8}")
       }
-      new ProgressPage(channel.map(FileChannel.MapMode.READ_WRITE, 0, PageWords * 8), ProcessHandle.current().pid())
+      val page = new ProgressPage(channel.map(FileChannel.MapMode.READ_WRITE, 0, PageWords * 8), ProcessHandle.current().pid(), proof)
+      if (stays) page.file = channel
+      page
     } finally {
-      channel.close()
+      if (!stays) channel.close()
     }
   }
 }

@@ -54,9 +54,9 @@ private[spark] object Wire {
 
   /**
    * An application whose executors a cluster manager starts, "yarn" or "k8s", under Spark's id of it; the planner
-   * says how many it asks for, most 0 is without a bound.
+   * says how many it asks for, most 0 is without a bound. The secret is that of [[AttachedProof]].
    */
-  final case class Attach(manager: String, app: String, least: Int, most: Int)
+  final case class Attach(manager: String, app: String, least: Int, most: Int, secret: String)
 
   final case class Register(
       submission: String,
@@ -234,6 +234,7 @@ private[spark] object Wire {
       val attach = o.putObject("attach").put("manager", a.manager).put("app", a.app)
       if (a.least > 0) attach.put("least", a.least)
       if (a.most > 0) attach.put("most", a.most)
+      attach.put("secret", a.secret)
     }
   }
 

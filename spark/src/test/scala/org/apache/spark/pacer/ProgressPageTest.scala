@@ -5,6 +5,8 @@ import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.file.{Files, Path}
 import java.nio.file.attribute.PosixFilePermissions
 
+import scala.util.Try
+
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
@@ -17,7 +19,7 @@ class ProgressPageTest {
 
   @Test def aPageHasTheBytesOfTheSample(): Unit = {
     val buffer = memory()
-    publishSample(new ProgressPage(buffer, 4711))
+    publishSample(new ProgressPage(buffer, 4711, (1 to 32).map(_.toByte).toArray))
     val bytes = new Array[Byte](buffer.capacity())
     buffer.get(0, bytes)
     // After a change of the layout: write the new sample and read it with samples_test.go.
@@ -58,10 +60,13 @@ class ProgressPageTest {
 
   @Test def anAttachedExecutorMakesItsPageWhole(@TempDir dir: Path): Unit = {
     (1 to 2).foreach { _ =>
-      ProgressPage.make(dir, "7").publish(_.head(7, 0, 0))
+      ProgressPage.make(dir, "7", Array.fill(32)(5.toByte)).publish(_.head(7, 0, 0))
       val page = dir.resolve("pacer-progress-7.page")
       assertEquals(1L, word(ByteBuffer.wrap(Files.readAllBytes(page)).order(ByteOrder.LITTLE_ENDIAN), 2), "one of its own")
       assertEquals(8192L, Files.size(page))
+      assertEquals(Seq.fill(4)(0x0505050505050505L), (4 to 7).map(word(ByteBuffer.wrap(Files.readAllBytes(page)), _)))
+      val open = dir.getFileSystem.getPath("/proc/self/fd")
+      assertTrue(Files.list(open).anyMatch(fd => Try(Files.readSymbolicLink(fd)).toOption.contains(page.toRealPath())), "its node finds it")
       assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(page)))
     }
     assertArrayEquals(Array[AnyRef]("pacer-progress-7.page"), dir.toFile.list().asInstanceOf[Array[AnyRef]], "and nothing else")

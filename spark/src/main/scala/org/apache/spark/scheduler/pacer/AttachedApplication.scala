@@ -73,7 +73,8 @@ private[scheduler] final class AttachedApplication(scheduler: StageBoundScheduli
     sparkHome = "", javaHome = "", sparkVersion = SPARK_VERSION, cores = cores, heapBytes = heap, overheadBytes = overhead,
     offHeapBytes = PacerConf.offHeap(conf), offHeapFixed = true, offHeapFloor = 0, offHeapWeight = 1, offHeapPage = 0,
     javaOptions = Nil, classPath = Nil, env = Map.empty, taskCpus = conf.getDouble("spark.task.cpus", 1),
-    attach = Some(Attach(attachment.manager, scheduler.applicationId(), attachment.least, attachment.most)))
+    attach = Some(Attach(attachment.manager, scheduler.applicationId(), attachment.least, attachment.most,
+      attachment.secret)))
 
   /** As many as YARN and Kubernetes give. */
   private def cores: Int = conf.getInt("spark.executor.cores", 1)

@@ -37,6 +37,7 @@ private[pacer] final class Attachment private (
   /** Called when an executor has said on which machine it runs. */
   @volatile var placed: String => Unit = _ => ()
   val machines = new ConcurrentHashMap[String, String]() // By executor.
+  val secret: String = AttachedProof.secret()
   private var connection: Option[NatsTransport] = None
   private var before = Map.empty[String, Option[String]] // What was set of that which is set anew.
   private var asked = false
@@ -66,6 +67,10 @@ private[pacer] final class Attachment private (
     Attachment.putBack()
     url == sc.master
   }
+
+  /** By what an executor on a machine shows its node whose it is, when the cluster manager has named the application. */
+  def proof(executor: String, machine: String): Option[String] =
+    Option(sc.applicationId).map(AttachedProof.ofExecutor(secret, _, executor, machine))
 
   /** To be called when the context has started. */
   def started(): Unit = if (!asked) leave(s"Spark $SPARK_VERSION does not ask for Pacer's cluster manager")
@@ -158,15 +163,13 @@ private[spark] final class AttachedDriver extends DriverPlugin {
 
   override def registerMetrics(appId: String, context: PluginContext): Unit = attachment.foreach(_.started())
 
-  /** An executor's plugin says on which machine it runs. */
-  override def receive(message: Any): AnyRef = {
-    (message, attachment) match {
-      case ((executor: String, machine: String), Some(a)) =>
-        a.machines.put(executor, machine)
-        a.placed(executor)
-      case _ => ()
-    }
-    None.orNull
+  /** An executor's plugin says on which machine it runs, and is told by what it shows whose it is: null for not yet. */
+  override def receive(message: Any): AnyRef = (message, attachment) match {
+    case ((executor: String, machine: String), Some(a)) =>
+      a.machines.put(executor, machine)
+      a.placed(executor)
+      a.proof(executor, machine).orNull
+    case _ => None.orNull
   }
 
   /** Of a context that did not start, too. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.{Test, Timeout}
 
 import org.apache.spark.{SparkConf, SparkContext, SparkException}
 import org.apache.spark.internal.plugin.PluginMessage
-import org.apache.spark.pacer.{PacerConf, PacerPlugin}
+import org.apache.spark.pacer.{AttachedProof, PacerConf, PacerPlugin}
 import org.apache.spark.pacer.Wire.Unpaced
 import org.apache.spark.resource.{ResourceProfile, ResourceProfileBuilder, TaskResourceRequests}
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl, WorkerOffer}
@@ -54,7 +54,9 @@ class AttachmentTest {
       assertTrue(sc.conf.getBoolean(PacerConf.Attached, false))
       assertTrue(sc.executorAllocationManager.isEmpty)
       val launch = planner.registrations.take().path("launch")
-      assertEquals(mapper.readTree(s"""{"manager":"k8s","app":"$App","least":2,"most":7}"""), launch.path("attach"))
+      val secret = launch.path("attach").path("secret").asText()
+      assertEquals(mapper.readTree(s"""{"manager":"k8s","app":"$App","least":2,"most":7,"secret":"$secret"}"""), launch.path("attach"))
+      assertTrue(secret.matches("[0-9a-f]{64}") && !sc.conf.getAll.exists(_._2.contains(secret)), "it is the driver's alone")
       assertEquals(1, launch.path("cores").asInt())
       assertTrue(launch.path("env").isEmpty && launch.path("offheap_fixed").asBoolean())
       val backend = sc.schedulerBackend.asInstanceOf[Backend]
@@ -65,7 +67,10 @@ class AttachmentTest {
       assertEquals(mapper.readTree(s"""{"id":"1","host":"a","cores":1,"memory_bytes":${1408L << 20},"container":"t-exec-1"}"""), up)
       // Plugins of executors say where they run, before or after the first offer.
       val endpoint = RpcUtils.makeDriverRef("org.apache.spark.internal.plugin.PluginEndpoint", sc.conf, sc.env.rpcEnv)
-      Seq("1", "2").foreach(x => endpoint.askSync[AnyRef](PluginMessage(classOf[PacerPlugin].getName, x -> s"boot-$x")))
+      Seq("1", "2").foreach { x =>
+        val key = endpoint.askSync[AnyRef](PluginMessage(classOf[PacerPlugin].getName, x -> s"boot-$x"))
+        assertEquals(AttachedProof.ofExecutor(secret, sc.applicationId, x, s"boot-$x"), key)
+      }
       assertEquals("boot-1", planner.events("executor_up").path("executor").path("machine").asText())
       sc.taskScheduler.asInstanceOf[TaskSchedulerImpl].resourceOffers(IndexedSeq(WorkerOffer("2", "10.0.0.2", 0)))
       assertEquals("boot-2", planner.events("executor_up").path("executor").path("machine").asText())

@@ -120,8 +120,8 @@ func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.
 			answer.Own = true
 		}
 		if by.Kind != api.PrincipalApplication || answer.Error != nil {
-			t.access.audit.line(auditLine{Who: who, Verb: "register", What: r.Name + " " + string(answer.AppID),
-				Result: result(answer.Error)})
+			t.access.audit.asked(by,
+				auditLine{Who: who, Verb: "register", What: r.Name + " " + string(answer.AppID)}, answer.Error)
 		}
 		if !by.Ticket || answer.Error != nil {
 			reply(answer)
@@ -140,7 +140,7 @@ func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.
 func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	answer := func(a api.ControlReply) {
 		if a.V = api.Version; a.Error != nil || access.Changes(verb) && r.Backup == nil {
-			t.access.audit.line(auditLine{Who: by.Login(), Verb: string(verb), What: about(r), Result: result(a.Error)})
+			t.access.audit.asked(by, auditLine{Verb: string(verb), What: about(r)}, a.Error)
 		}
 		reply(a)
 	}

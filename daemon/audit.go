@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/async"
 	"github.com/sparkpacer/pacer/infra/bus"
 )
 
@@ -27,6 +29,8 @@ type audit struct {
 	// refusals bounds the lines about what was refused, by what it was: whoever tries for ever to
 	// connect must not have the lines of others rotated away.
 	refusals *quiet
+	// apart writes what is not to hold up whoever refuses.
+	apart async.Jobs[string]
 	// failed is called when lines cannot be written, failing says that it was and none was written since.
 	failed  func(error)
 	failing bool
@@ -117,7 +121,27 @@ func (a *audit) refused(r bus.Refusal) {
 		kind = r.What
 	}
 	if ok, left := a.refusals.pass(kind); ok {
-		a.line(auditLine{Who: r.Login, From: r.From, Verb: r.What, Result: r.Why.Error(), LeftOut: left})
+		a.apart.Run("", func() {
+			a.line(auditLine{Who: r.Login, From: r.From, Verb: r.What, Result: r.Why.Error(), LeftOut: left})
+		})
+	}
+}
+
+// asked notes what came of a request: a change at once, before its answer, a refusal apart from whoever refuses, and no
+// more of one login's than are read: 20 at once and 5 a second.
+func (a *audit) asked(by api.Principal, l auditLine, err *api.Error) {
+	l.Who, l.Result = cmp.Or(l.Who, by.Login()), result(err)
+	if err == nil {
+		a.line(l)
+		return
+	}
+	kind := l.Verb + " of " + l.Who
+	if by.Kind == api.PrincipalApplication {
+		kind = l.Verb + " of an application"
+	}
+	if ok, left := a.refusals.pass(kind); ok {
+		l.LeftOut = left
+		a.apart.Run("", func() { a.line(l) })
 	}
 }
 
@@ -131,6 +155,7 @@ func (a *audit) session(login, from string, err error) {
 }
 
 func (a *audit) close() error {
+	a.apart.Wait()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.file.Close()

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -23,7 +24,7 @@ func newDoor(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], 
 	if cfg.Listen == "" && cfg.NatsURL == "" {
 		address = func() string { return "" } // Only this process can connect.
 	}
-	d.Server = web.New(web.Config{Serves: d.serves, Who: d.who, Began: a.session, Hosts: hosts(cfg),
+	d.Server = web.New(web.Config{Serves: d.serves, Who: d.who, Admit: d.admit, Began: a.session, Hosts: hosts(cfg),
 		Release: cfg.Engine.Release, Planner: address})
 	return d
 }
@@ -67,6 +68,16 @@ func (d *door) who(login string) (by api.Principal, err error) {
 		by, err = t.access.keyring.Who(login)
 	}
 	return by, err
+}
+
+// admit counts a request of by's, whose connection is a stranger's no more.
+func (d *door) admit(r *http.Request, by api.Principal, size int) error {
+	proven(r)
+	t, err := d.serving()
+	if err == nil {
+		err = t.access.keyring.Ask(by.Login(), size)
+	}
+	return err
 }
 
 // hosts are the names under which the planner is reached: the machine's, the address's and those of the certificate.

@@ -75,14 +75,15 @@ func newSite(cfg siteConfig, g prometheus.Gatherer) (*site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
+	listener = newCallers(listener)
 	if secured != nil {
 		listener = tls.NewListener(listener, secured)
 	}
 	s := &site{listener: listener, scheme: scheme, server: &http.Server{Handler: mux,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10,
-		ErrorLog:       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}
+		MaxHeaderBytes: 16 << 10, ConnContext: withCaller,
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}}
 	if cfg.Page != nil {
 		s.server.RegisterOnShutdown(cfg.Page.Close)
 	}
@@ -99,6 +100,7 @@ func guarded(inner http.Handler, scrapes func(token string) error) http.Handler 
 				"file credentials/http-token of its state", http.StatusUnauthorized)
 			return
 		}
+		proven(r)
 		inner.ServeHTTP(w, r)
 	})
 }

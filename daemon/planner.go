@@ -129,6 +129,7 @@ func (p *PlannerDaemon) listen(a *plannerAccess) (err error) {
 	}
 	p.undo.add(func() error { p.server.Close(); return nil })
 	a.principals.disconnect = p.server.Disconnect
+	a.keyring.OnFlood = func(login string) { go p.server.Disconnect(login) }
 	if p.conn, err = p.server.Connect(p.options()); err != nil {
 		return err
 	}

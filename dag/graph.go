@@ -153,20 +153,22 @@ func (g *Graph) Before(id int) []int {
 	return slices.Compact(ids)
 }
 
-// Precedes reports whether stage later can only be ready once stage earlier has ended:
-// it is false of a stage and itself, and of unknown ones.
-func (g *Graph) Precedes(earlier, later int) bool {
-	from, known := g.index[earlier]
-	to, ok := g.index[later]
-	if !known || !ok || from >= to {
-		return false
+// After reports of a stage whether it can only be ready once one of those has ended: it is false of a stage and itself,
+// and of unknown ones. It takes one walk for all.
+func (g *Graph) After(earlier []int) func(later int) bool {
+	from, behind := make([]bool, len(g.nodes)), make([]bool, len(g.nodes)) // By node: whether it comes after one.
+	for _, id := range earlier {
+		if i, known := g.index[id]; known {
+			from[i] = true
+		}
 	}
-	behind := make([]bool, to+1) // By node: whether it comes after from.
-	behind[from] = true
-	for i := from + 1; i <= to; i++ {
-		behind[i] = slices.ContainsFunc(g.nodes[i].before, func(b int) bool { return behind[b] })
+	for i := range g.nodes {
+		behind[i] = slices.ContainsFunc(g.nodes[i].before, func(b int) bool { return from[b] || behind[b] })
 	}
-	return behind[to]
+	return func(later int) bool {
+		i, known := g.index[later]
+		return known && behind[i]
+	}
 }
 
 // connect makes the nodes of the stages, and their edges. A job's first stages depend on the

@@ -86,7 +86,7 @@ func (l *Ledger) saveEnded(d *Ended) {
 }
 
 // trim drops most samples of the applications that are not among the newest, which are most of
-// their bytes, and then the oldest applications beyond the history's bounds.
+// their bytes, and then, beyond the history's bounds, the oldest applications of those that have most.
 func (l *Ledger) trim() {
 	h := &l.history
 	for i := 0; i < len(h.ended)-l.cfg.DetailHistory; i++ {
@@ -98,15 +98,30 @@ func (l *Ledger) trim() {
 		}
 	}
 	for len(h.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && h.bytes > l.cfg.HistoryBytes && len(h.ended) > 1 {
-		l.put(historyKey(h.ended[0].Detail.ID), nil)
-		h.bytes -= h.ended[0].Bytes
-		gone := h.ended[0].Detail
+		at := h.oldest()
+		d := h.ended[at]
+		l.put(historyKey(d.Detail.ID), nil)
+		h.bytes -= d.Bytes
+		gone := d.Detail
 		if id, newest := l.profiles.newestOf(gone.User, gone.Profile, gone.ID); newest {
 			delete(l.profiles.newest, id) // Nobody can take its run back any more.
 		}
-		h.ended = slices.Clone(h.ended[1:]) // Snapshots have the old list.
+		h.ended = slices.Delete(slices.Clone(h.ended), at, at+1) // Snapshots have the old list.
 	}
 }
+
+// oldest is the place of the application that has to go: the oldest one of the group that has most.
+func (h *history) oldest() int {
+	var c crowd
+	for _, d := range h.ended {
+		c.count(d.group(), 1)
+	}
+	most := c.largest()
+	return max(0, slices.IndexFunc(h.ended, func(d *Ended) bool { return d.group() == most }))
+}
+
+// group is whose d is.
+func (d *Ended) group() group { return group{d.Detail.User, d.Detail.State == api.AppRefused} }
 
 // EndedAmended: what is known of an application in the history is this now. Failed says that it
 // seemed to have finished, and its exit code says that it has failed.

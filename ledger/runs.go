@@ -93,6 +93,7 @@ func (r *Run) of(app api.AppID) error {
 type runShelf struct {
 	pieces []*runsPiece
 	bytes  int
+	of     crowd
 }
 
 // runsPiece are runs that are stored under one key.
@@ -105,7 +106,8 @@ type runsPiece struct {
 
 func runsKey(number int) string { return runsPrefix + strconv.Itoa(number) }
 
-// add keeps r, puts what is to be stored anew, and drops what is older than age, or more than most bytes.
+// add keeps r, puts what is to be stored anew, and drops what is older than age, or of those that have most where all
+// are more than most bytes.
 func (s *runShelf) add(r Run, age time.Duration, most int, put func(key string, value []byte, err error)) {
 	s.pieces = slices.Clone(s.pieces)
 	last := &runsPiece{V: Layout}
@@ -116,20 +118,59 @@ func (s *runShelf) add(r Run, age time.Duration, most int, put func(key string, 
 			s.pieces = s.pieces[:n-1]
 		}
 	}
-	last.Runs = append(last.Runs, r.stored()) // Behind those that snapshots see.
+	r = r.stored()
+	last.Runs = append(last.Runs, r) // Behind those that snapshots see.
 	s.pieces = append(s.pieces, last)
+	s.of.count(r.group(), 1)
 	s.save(last, put)
 	for len(s.pieces) > 1 {
 		oldest := s.pieces[0]
-		newest := oldest.Runs[len(oldest.Runs)-1].At
-		if r.At.Sub(newest) <= age && s.bytes <= most {
+		switch newest := oldest.Runs[len(oldest.Runs)-1].At; {
+		case r.At.Sub(newest) > age:
+			s.keep(0, nil, put)
+		case s.bytes > most:
+			s.crop(put)
+		default:
 			return
 		}
-		put(runsKey(oldest.number), nil, nil)
-		s.bytes -= oldest.bytes
-		s.pieces = s.pieces[1:]
 	}
 }
+
+// crop drops the oldest runs of the group that has most.
+func (s *runShelf) crop(put func(key string, value []byte, err error)) {
+	most := s.of.largest()
+	for i, p := range s.pieces[:len(s.pieces)-1] {
+		kept := slices.DeleteFunc(slices.Clone(p.Runs), func(r Run) bool { return r.group() == most })
+		if len(kept) < len(p.Runs) {
+			s.keep(i, kept, put)
+			return
+		}
+	}
+	s.keep(0, nil, put) // Those that have most are the newest.
+}
+
+// keep has those runs, nil for none, in the place of a piece's. The list is this shelf's own.
+func (s *runShelf) keep(i int, kept []Run, put func(key string, value []byte, err error)) {
+	old := s.pieces[i]
+	for k := range old.Runs {
+		s.of.count(old.Runs[k].group(), -1)
+	}
+	if len(kept) == 0 {
+		put(runsKey(old.number), nil, nil)
+		s.bytes -= old.bytes
+		s.pieces = slices.Delete(s.pieces, i, i+1)
+		return
+	}
+	for k := range kept {
+		s.of.count(kept[k].group(), 1)
+	}
+	piece := *old
+	piece.Runs, s.pieces[i] = kept, &piece
+	s.save(&piece, put)
+}
+
+// group is whose r is.
+func (r *Run) group() group { return group{r.User, r.State == api.AppRefused} }
 
 func (s *runShelf) save(p *runsPiece, put func(key string, value []byte, err error)) {
 	value, err := json.Marshal(p)
@@ -149,8 +190,10 @@ func (s *runShelf) amend(app api.AppID, state api.AppState, duration units.Secon
 		amended := *p
 		amended.Runs = slices.Clone(p.Runs)
 		r := &amended.Runs[at]
+		s.of.count(r.group(), -1)
 		r.State, r.Duration = state, duration
 		*r = r.stored()
+		s.of.count(r.group(), 1)
 		s.pieces = slices.Clone(s.pieces)
 		s.pieces[i] = &amended
 		s.save(&amended, put)
@@ -178,6 +221,7 @@ func (s *runShelf) restore(pair api.Pair) error {
 		r := &p.Runs[i] // They are many, of few profiles and users.
 		r.Profile, r.User = unique.Make(r.Profile).Value(), unique.Make(r.User).Value()
 		r.Class, r.State = unique.Make(r.Class).Value(), unique.Make(r.State).Value()
+		s.of.count(r.group(), 1)
 	}
 	s.bytes += p.bytes
 	at, _ := slices.BinarySearchFunc(s.pieces, p.number, func(q *runsPiece, n int) int { return cmp.Compare(q.number, n) })

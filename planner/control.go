@@ -66,7 +66,13 @@ func (d *requests) control(ev Control) {
 		r = api.ControlReply{Error: api.ToWire(err)}
 	}
 	r.V = api.Version
-	if access.Changes(ev.Verb) {
+	a, moves := d.view.App(ev.Request.App), err == nil && ev.Verb == api.VerbDeadline && ev.To != 0
+	if moves && a != nil && len(d.moved) > 0 {
+		d.settled = append(d.settled, func() Reply {
+			r.Message = fmt.Sprintf("%s: %s", a.ID, verdict.Reason(a))
+			return Reply{To: ev.To, Body: r}
+		})
+	} else if access.Changes(ev.Verb) {
 		d.reply(ev.To, func() any { return r })
 	} else {
 		d.show(ev.To, r)

@@ -29,6 +29,11 @@ type core struct {
 
 	replies []func() Reply
 	answers []Action
+	// moved are the deadlines of applications that wait which were given since the queue was asked, settled
+	// the replies that tell what came of that; holds is Engine.Hold.
+	moved   []ledger.DeadlineGiven
+	settled []func() Reply
+	holds   bool
 }
 
 func newCore(cfg Config, l *ledger.Ledger) core {

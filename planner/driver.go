@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/handover"
@@ -134,12 +135,12 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 			r.nodes.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		}
 	case api.EventStageReady:
-		if a.Stages[ev.Stage.StageKey] == nil {
+		if a.Stages[ev.Stage.StageKey] == nil && r.takes(a, nil, ev.Stage.Bindings) {
 			r.record(ledger.StageReady{App: a.ID, Ready: *ev.Stage, At: ev.At, Seq: ev.Seq})
 			return a.Stages[ev.Stage.StageKey]
 		}
 	case api.EventStageBound:
-		if s := a.Stages[ev.Bound.StageKey]; s != nil {
+		if s := a.Stages[ev.Bound.StageKey]; s != nil && r.takes(a, s, ev.Bound.Bindings) {
 			r.rebind(a, s, ev.Bound.Bindings)
 		}
 	case api.EventStageDone:
@@ -159,6 +160,48 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		r.contextStops(a, ev)
 	}
 	return nil
+}
+
+// What of an application's running stages a planner paces: mostBound executors that they are bound to together,
+// for each may be a target, and mostPaced of them times the stages of its profile, extra ones too, for the time of
+// each depends on all others.
+const (
+	mostBound = 16 << 10
+	mostPaced = 400_000
+)
+
+// takes reports whether a's driver may bind a running stage s, nil for another one, to executors. An application
+// with more of either than a planner can keep runs unpaced from then on.
+func (r *apps) takes(a *ledger.App, s *ledger.Stage, bindings []api.Binding) bool {
+	stages, bound := len(a.Opened()), len(bindings)
+	many := s == nil && stages >= r.cfg.Stages
+	for _, o := range a.Opened() {
+		if !many && o != s {
+			bound += len(o.Ready.Bindings)
+		}
+	}
+	switch {
+	case many:
+		r.unpaceable(a, "more than %d stages run at once", r.cfg.Stages)
+		return false
+	case bound > mostBound:
+		r.unpaceable(a, "the stages that run are bound to more than %d executors", mostBound)
+		return false
+	case a.Paced() && stages*len(a.Profile.Body.Stages) > mostPaced:
+		r.unpaceable(a, "%d stages run at once beside %d that are known", stages, len(a.Profile.Body.Stages))
+	}
+	return true
+}
+
+// unpaceable has a, which is more than a planner can pace, run unpaced, and says so.
+func (r *apps) unpaceable(a *ledger.App, format string, args ...any) {
+	if a.Promise.Mode == ledger.Unpaced {
+		return
+	}
+	why := fmt.Sprintf(format, args...)
+	r.record(ledger.MessageRefused{From: fmt.Sprintf("the driver of %s", a.ID),
+		Err: api.Errorf(api.KindInvalid, "%s", why)})
+	r.levers.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced, Why: why + ": it runs unpaced, with all cores"})
 }
 
 // rebind takes new bindings of a running stage. Its deadline stays, unless nobody

@@ -101,10 +101,23 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 	case Configure:
 		e.configure(ev)
 	case Tick:
-		e.tick(ev.Deaf)
+		e.tick(ev.Deaf, ev.Busy)
+	}
+	if _, settles := event.(Settle); settles || !e.core.holds {
+		e.apps.settle()
 	}
 	return e.finish()
 }
+
+// Hold says that whoever drives the engine sends Settle while Due, after one step or several: the queue of
+// applications is asked then, and not by each step.
+func (e *Engine) Hold() { e.core.holds = true }
+
+// Due reports whether something waits for Settle.
+func (e *Engine) Due() bool { return len(e.core.moved) > 0 }
+
+// Asked is how often the queue of applications has been asked.
+func (e *Engine) Asked() uint64 { return e.starter.asks }
 
 // configure goes by another configuration from now on.
 func (e *Engine) configure(ev Configure) {
@@ -145,7 +158,7 @@ const maxTick = time.Second
 
 // tick lets time pass: silent drivers and nodes, passed deadlines, applications
 // whose final figures have been waited for. A deaf planner waits for nobody.
-func (e *Engine) tick(deaf bool) {
+func (e *Engine) tick(deaf, busy bool) {
 	dt := min(e.core.now.Sub(e.ticked), maxTick)
 	if e.ticked == 0 || deaf {
 		dt = 0
@@ -161,7 +174,10 @@ func (e *Engine) tick(deaf bool) {
 		e.apps.tick(a)
 		e.requests.expel(a)
 	}
-	e.starter.tick()
+	if !busy {
+		e.apps.settle()
+	}
+	e.starter.tick(busy)
 	e.attached.tick()
 	e.sleeper.tick()
 	e.levers.ask(e.deciders...)

@@ -13,7 +13,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Silence, Standing, Control, PlanQuery, Look, Configure and Tick.
+// Status, Silence, Standing, Control, PlanQuery, Look, Configure, Settle and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -87,8 +87,12 @@ type Configure struct {
 }
 
 // Tick lets time pass: send one every TickInterval. Deaf says that the planner could not be
-// reached since the one before: nobody has been silent then.
-type Tick struct{ Deaf bool }
+// reached since the one before: nobody has been silent then. Busy says that the queue of applications is to be
+// asked by a later one.
+type Tick struct{ Deaf, Busy bool }
+
+// Settle has it decided what steps before have left to be decided once for all of them (Engine.Hold).
+type Settle struct{}
 
 // TickInterval is the time between two Ticks.
 const TickInterval = 250 * time.Millisecond
@@ -103,6 +107,7 @@ func (Control) isEvent()      {}
 func (PlanQuery) isEvent()    {}
 func (Look) isEvent()         {}
 func (Configure) isEvent()    {}
+func (Settle) isEvent()       {}
 func (Tick) isEvent()         {}
 
 // Action is one effect that the engine's caller has to carry out: Save,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,10 +16,10 @@ import (
 )
 
 const (
-	queueLength = 1024
-	// batchLimit bounds how many requests share one store sync, so that the
-	// first of them does not wait for ever.
+	// batchLimit bounds how many requests share one store sync, turnLimit from what time on another one
+	// waits for the next, so that the first of them does not wait for ever.
 	batchLimit = 256
+	turnLimit  = 10 * time.Millisecond
 	// looksEach and looksAll bound the questions under way about what there is, of one principal
 	// and of all, plansEach and plansAll those about what a deadline would mean.
 	looksEach, looksAll = 16, 256
@@ -48,6 +49,10 @@ type Store interface {
 // methods, which are safe for concurrent use and do not wait for the answer; a
 // reply function is called once, on the loop's goroutine or another one, and must not block.
 //
+// What has entered waits in one queue per principal, and these take turns, statuses of nodes and heartbeats
+// first. A principal is charged what its requests take of the loop's time (line). What waits for too long, or is
+// too much, is refused with KindTransient.
+//
 // Questions hold nobody up: the loop cuts a snapshot for all that have come, which takes a tenth of
 // its time at most, and two goroutines answer, one those
 // about what there is, one those about what a deadline would mean, each principal's in turn. Who
@@ -60,16 +65,25 @@ type Store interface {
 // asks for a promise is refused at once, what shows something is answered, and drivers and
 // nodes are heard.
 type Loop struct {
+	// Turned hears on the loop's goroutine how long each turn has taken, if it is not nil; it is set before Run.
+	Turned func(took time.Duration)
+
 	engine  *Engine
 	pub     Publisher
 	store   Store
 	observe func(ledger.Change)
 
-	requests chan request
-	done     chan struct{}
-	start    time.Time
+	arrived chan struct{}
+	done    chan struct{}
+	start   time.Time
+
+	mu      sync.Mutex
+	line    line
+	stopped bool
 
 	// What follows belongs to the loop's goroutine.
+	// The queue of applications may be asked again at askAt: it takes a tenth of the loop's time at most.
+	askAt   time.Duration
 	tickets Ticket
 	waiting map[Ticket]request
 	turn    Turn
@@ -85,23 +99,16 @@ type Loop struct {
 	storeErr atomic.Pointer[string]
 }
 
-type request struct {
-	event func(Ticket) Event
-	reply func(any)
-	// lane is where it is answered if it is a question, of who has that login.
-	lane  *async.Lane[string]
-	login string
-}
-
 // NewLoop returns the loop around e. observe is called for every change, the engine's and what
 // the loop itself has to tell, on the loop's goroutine; it keeps none. nil discards them.
 func NewLoop(e *Engine, pub Publisher, store Store, observe func(ledger.Change)) *Loop {
 	if observe == nil {
 		observe = func(ledger.Change) {}
 	}
+	e.Hold()
 	return &Loop{
 		engine: e, pub: pub, store: store, observe: observe,
-		requests: make(chan request, queueLength), done: make(chan struct{}), start: time.Now(),
+		arrived: make(chan struct{}, 1), done: make(chan struct{}), start: time.Now(), line: newLine(),
 		waiting: make(map[Ticket]request),
 		looks:   async.Lane[string]{Each: looksEach, All: looksAll},
 		plans:   async.Lane[string]{Each: plansEach, All: plansAll},
@@ -114,20 +121,43 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer l.stop()
 	ticker := time.NewTicker(TickInterval)
 	defer ticker.Stop()
+	var credit time.Duration // After how long one in debt may be served.
 	for {
+		var began time.Duration
 		select {
 		case <-ctx.Done():
 			return nil
-		case r := <-l.requests:
-			l.take(r)
-			l.drain()
+		case <-l.arrived:
+			began = l.elapsed()
 		case <-ticker.C:
-			l.step(Tick{Deaf: l.pub.Deaf()})
-		case <-l.later():
+			began = l.elapsed()
+			l.ask(Tick{Deaf: l.pub.Deaf(), Busy: l.elapsed() < l.askAt})
+		case <-l.later(credit):
+			began = l.elapsed()
+		}
+		credit = l.drain()
+		if l.engine.Due() && l.elapsed() >= l.askAt {
+			l.ask(Settle{})
 		}
 		l.flush()
 		l.handOver()
-		l.ended.Store(int64(time.Since(l.start)))
+		l.ended.Store(int64(l.elapsed()))
+		if l.Turned != nil {
+			l.Turned(l.elapsed() - began)
+		}
+	}
+}
+
+// elapsed is the time since the loop's start.
+func (l *Loop) elapsed() time.Duration { return time.Since(l.start) }
+
+// ask steps with an event that may ask the queue of applications, which is not asked again before ten times as
+// long has passed as that took.
+func (l *Loop) ask(event Event) {
+	asked, began := l.engine.Asked(), l.elapsed()
+	l.step(event)
+	if l.engine.Asked() != asked {
+		l.askAt = l.elapsed() + spacing*(l.elapsed()-began)
 	}
 }
 
@@ -145,32 +175,42 @@ func (l *Loop) Alive() error {
 
 // Register hands a driver's registration over.
 func (l *Loop) Register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
-	send(l, func(t Ticket) Event { return Register{To: t, By: by, Request: r} }, reply)
+	send(l, by, 1, func(t Ticket) Event { return Register{To: t, By: by, Request: r} }, reply)
 }
 
 // Events hands a driver's events over.
 func (l *Loop) Events(b api.Events, reply func(api.EventsReply)) {
-	send(l, func(t Ticket) Event { return DriverEvents{To: t, Batch: b} }, reply)
+	by := api.Principal{Kind: api.PrincipalApplication, Name: string(b.AppID)}
+	r := asked(func(t Ticket) Event { return DriverEvents{To: t, Batch: b} }, by.Login(), 1+len(b.Events)/4, reply)
+	r.urgent = len(b.Events) == 0
+	l.enqueue(r)
 }
 
 // Hello hands a node's first status over.
 func (l *Loop) Hello(s api.NodeStatus, reply func(api.HelloReply)) {
-	send(l, func(t Ticket) Event { return Hello{To: t, Status: s} }, reply)
+	hears(l, s.Node, func(t Ticket) Event { return Hello{To: t, Status: s} }, reply)
 }
 
 // Status hands a node's status over.
 func (l *Loop) Status(s api.NodeStatus) {
-	send(l, func(Ticket) Event { return Status{Status: &s} }, func(struct{}) {})
+	hears(l, s.Node, func(Ticket) Event { return Status{Status: &s} }, func(struct{}) {})
+}
+
+// hears queues what a node says.
+func hears[T any](l *Loop, node string, event func(Ticket) Event, reply func(T)) {
+	r := asked(event, api.Principal{Kind: api.PrincipalNode, Name: node}.Login(), mostWeight/16, reply)
+	r.urgent = true
+	l.enqueue(r)
 }
 
 // Silence hands over what was heard of nodes before the loop runs.
 func (l *Loop) Silence(s Silence) {
-	send(l, func(Ticket) Event { return s }, func(struct{}) {})
+	send(l, api.Principal{}, 1, func(Ticket) Event { return s }, func(struct{}) {})
 }
 
 // Standing hands over that the credentials of p were revoked, or that it has some again.
 func (l *Loop) Standing(p api.Principal, revoked bool) {
-	send(l, func(Ticket) Event { return Standing{Principal: p, Revoked: revoked} }, func(struct{}) {})
+	send(l, api.Principal{}, 1, func(Ticket) Event { return Standing{Principal: p, Revoked: revoked} }, func(struct{}) {})
 }
 
 // Control hands a request of the command line over. An unknown verb is answered
@@ -178,7 +218,11 @@ func (l *Loop) Standing(p api.Principal, revoked bool) {
 func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	event := func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r} }
 	if questions[verb] == nil {
-		send(l, event, reply)
+		weight := 1
+		if r.Body != nil {
+			weight = mostWeight / 4
+		}
+		send(l, by, weight, event, reply)
 		return
 	}
 	ask(l, &l.looks, by, event, reply)
@@ -196,18 +240,18 @@ func (l *Loop) Look(since uint64, reply func(api.Changes)) {
 
 // Configure hands another configuration over; reply is told what is wrong with it.
 func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
-	send(l, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)
+	send(l, api.Principal{}, 1, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)
 }
 
 // ask queues a question that is answered in lane, unless too many are under way.
 func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(Ticket) Event, reply func(T)) {
 	login := by.Login()
 	if !lane.Enter(login) {
-		asked(nil, "", reply).refuse(api.Errorf(api.KindTransient,
+		asked(nil, "", 0, reply).refuse(api.Errorf(api.KindTransient,
 			"the planner answers as many questions as it can at once, of you or of all: try again in a moment"))
 		return
 	}
-	r := asked(event, login, func(body T) {
+	r := asked(event, login, 1, func(body T) {
 		lane.Leave(login)
 		reply(body)
 	})
@@ -215,32 +259,39 @@ func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(
 	l.enqueue(r)
 }
 
-func asked[T any](event func(Ticket) Event, login string, reply func(T)) request {
-	return request{event: event, login: login, reply: func(body any) {
+func asked[T any](event func(Ticket) Event, login string, weight int, reply func(T)) request {
+	return request{event: event, login: login, weight: weight, reply: func(body any) {
 		if v, ok := body.(T); ok {
 			reply(v)
 		}
 	}}
 }
 
-// send queues a request.
-func send[T any](l *Loop, event func(Ticket) Event, reply func(T)) {
-	l.enqueue(asked(event, "", reply))
+// send queues a request of by's.
+func send[T any](l *Loop, by api.Principal, weight int, event func(Ticket) Event, reply func(T)) {
+	l.enqueue(asked(event, by.Login(), weight, reply))
 }
 
-// enqueue queues a request, waiting when the queue is full.
+// enqueue queues a request, or refuses it.
 func (l *Loop) enqueue(r request) {
-	select {
-	case <-l.done:
-		r.refuse(stopping())
-		return
-	case l.requests <- r:
+	r.since = l.elapsed()
+	l.mu.Lock()
+	err := error(stopping())
+	if !l.stopped {
+		err = l.line.add(r, r.since)
 	}
-	// The loop may have stopped between the two cases: whoever sees that empties
-	// the queue, and each request is answered by the one who takes it out.
+	l.mu.Unlock()
+	if err != nil {
+		r.refuse(api.ToWire(err))
+		return
+	}
+	l.wake()
+}
+
+// wake has the loop turn.
+func (l *Loop) wake() {
 	select {
-	case <-l.done:
-		l.refuseQueued()
+	case l.arrived <- struct{}{}:
 	default:
 	}
 }
@@ -250,7 +301,13 @@ func stopping() *api.Error { return api.Errorf(api.KindTransient, "the planner i
 // stop answers whatever the loop will not answer any more.
 func (l *Loop) stop() {
 	close(l.done)
-	l.refuseQueued()
+	l.mu.Lock()
+	l.stopped = true
+	waiting := l.line.all()
+	l.mu.Unlock()
+	for _, r := range waiting {
+		r.refuse(stopping())
+	}
 	for _, r := range l.waiting {
 		r.refuse(stopping())
 	}
@@ -260,26 +317,6 @@ func (l *Loop) stop() {
 	}
 	l.looks.Wait()
 	l.plans.Wait()
-}
-
-func (l *Loop) refuseQueued() {
-	for {
-		select {
-		case r := <-l.requests:
-			r.refuse(stopping())
-		default:
-			return
-		}
-	}
-}
-
-// refuse answers with err as every reply type: the reply function takes the one
-// of its own.
-func (r request) refuse(err *api.Error) {
-	for _, body := range [...]any{api.RegisterReply{}, api.EventsReply{}, api.HelloReply{}, api.ControlReply{},
-		api.PlanReply{}, api.Changes{}} {
-		r.reply(refusal(body, err))
-	}
 }
 
 func (l *Loop) nextTicket() Ticket {
@@ -300,16 +337,33 @@ func (l *Loop) take(r request) {
 	l.step(event)
 }
 
-// drain takes what else is queued, so that it shares the store's sync.
-func (l *Loop) drain() {
+// drain takes what is queued, so that it shares the store's sync, and returns after how long one in debt may be
+// served.
+func (l *Loop) drain() (credit time.Duration) {
+	began := l.elapsed()
 	for range batchLimit {
-		select {
-		case r := <-l.requests:
-			l.take(r)
-		default:
-			return
+		now := l.elapsed()
+		if now-began > turnLimit {
+			break
 		}
+		l.mu.Lock()
+		r, ok, wait := l.line.next(now)
+		l.mu.Unlock()
+		if !ok {
+			return wait
+		}
+		if now-r.since > answerWithin && !r.urgent {
+			r.refuse(api.Errorf(api.KindTransient, "others' requests are taken first: try again in a moment"))
+			continue
+		}
+		l.take(r)
+		took := l.elapsed() - now
+		l.mu.Lock()
+		l.line.spend(r.login, now+took, took)
+		l.mu.Unlock()
 	}
+	l.wake() // There may be more.
+	return 0
 }
 
 func (l *Loop) step(event Event) {
@@ -371,12 +425,18 @@ type asking struct {
 // questions, however many, take more of the loop's time than that.
 const spacing = 10
 
-// later is when questions that wait may be handed over; never, without any.
-func (l *Loop) later() <-chan time.Time {
-	if len(l.asked) == 0 {
+// later is when questions that wait may be handed over, the queue be asked, or a principal in debt be served
+// after credit, 0 for none; never, without any.
+func (l *Loop) later(credit time.Duration) <-chan time.Time {
+	if len(l.asked) > 0 {
+		if due := max(0, time.Until(l.due)); credit == 0 || due < credit {
+			return time.After(due)
+		}
+	}
+	if credit == 0 {
 		return nil
 	}
-	return time.After(time.Until(l.due))
+	return time.After(credit)
 }
 
 // handOver has the questions that wait answered in their lanes, all from one snapshot.

@@ -60,8 +60,22 @@ func (r *apps) redeadline(a *ledger.App, deadline units.Seconds) {
 		r.starter.reserve("")
 		return
 	}
+	r.moved = append(r.moved, given)
+}
+
+// settle asks the queue, once for all deadlines that were given since.
+func (r *apps) settle() {
+	if len(r.moved) == 0 {
+		return
+	}
 	r.starter.askNow()
-	r.levers.apply(ledger.Judged{App: a.ID, Judgement: a.Promise.Judgement, After: given})
+	for _, given := range r.moved {
+		if a := r.view.App(given.App); a != nil {
+			r.levers.apply(ledger.Judged{App: a.ID, Judgement: a.Promise.Judgement, After: given})
+		}
+	}
+	r.replies = append(r.replies, r.settled...)
+	r.moved, r.settled = nil, nil
 }
 
 // limit gives an application a most of cores on a node, 0 for none, and a new verdict.

@@ -19,6 +19,7 @@ type starter struct {
 	// seen is what had come or been freed when the policy was asked last, asked when that was.
 	seen  uint64
 	asked units.Instant
+	asks  uint64 // How often it was.
 	// even is how even applications are served.
 	even evenness
 	// shares are what bounds growth, by another rule than the default.
@@ -78,12 +79,13 @@ func (h *starter) refuse(d admission.Admission) {
 		Run: report.Run(a, &detail.AppSummary)})
 }
 
-// tick asks the policy when something has come or been freed, and from time to time.
-func (h *starter) tick() {
+// tick asks the policy when something has come or been freed, and from time to time. Where the planner is busy, what it
+// is to be asked for is still so later.
+func (h *starter) tick(busy bool) {
 	h.even.tick(h.view, h.places)
 	if len(h.view.Waiting()) > 0 {
 		h.stayed()
-		if h.news() != h.seen || h.due || h.now >= h.asked.Add(askEvery) || h.missed() {
+		if !busy && (h.news() != h.seen || h.due || h.now >= h.asked.Add(askEvery) || h.missed()) {
 			h.askNow()
 		}
 	}
@@ -124,6 +126,7 @@ func (h *starter) news() uint64 {
 
 // askNow asks the policy about all that wait.
 func (h *starter) askNow() {
+	h.asks++
 	h.seen, h.asked, h.due = h.news(), h.now, false
 	h.levers.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
 }

@@ -167,7 +167,12 @@ func planDeadlines(c *call) (any, error) {
 		return nil, api.Errorf(api.KindInvalid, "deadlines_s has %d deadlines, want 1 to %d", n, mostDeadlines)
 	}
 	plans := make([]object, 0, len(body.Deadlines))
-	for _, deadline := range body.Deadlines {
+	for i, deadline := range body.Deadlines {
+		if i > 0 {
+			if err := c.admitted(0); err != nil { // Each is a question of its own.
+				return nil, err
+			}
+		}
 		if deadline <= 0 {
 			return nil, api.Errorf(api.KindInvalid, "a deadline is %v, want seconds from submission", float64(deadline))
 		}

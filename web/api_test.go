@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -191,3 +193,58 @@ func TestBadRequestsGetOneCalmLine(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// Each request is counted with whoever asks, and each question of one that has many; what is refused asks nothing.
+func TestAttackRequestsWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left, asked := 5, 0
+		s := web.New(web.Config{Serves: func() (web.Planner, error) { return counting{&asked}, nil },
+			Who: func(string) (api.Principal, error) { return ann, nil },
+			Admit: func(_ *http.Request, by api.Principal, _ int) error {
+				if left--; left < 0 || by.Login() != ann.Login() {
+					return api.Errorf(api.KindTransient, "too much")
+				}
+				return nil
+			}})
+		defer s.Close()
+		token, _ := s.Sessions.Token(ann, api.TokenRequest{For: api.MostTokenFor})
+		do := func(method, path, body string) int {
+			r := httptest.NewRequest(method, "http://localhost/api/v1/"+path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			return w.Code
+		}
+		if status := do("GET", "nodes", ""); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		deadlines := strings.TrimSuffix(strings.Repeat("60,", 64), ",")
+		if status := do("POST", "plan", `{"profile":"p","deadlines_s":[`+deadlines+`]}`); status != http.StatusServiceUnavailable {
+			t.Errorf("64 questions at once: %d", status)
+		}
+		for range 100 {
+			if status := do("POST", "applications/app-1/kill", ""); status != http.StatusServiceUnavailable {
+				t.Fatalf("one more request: %d", status)
+			}
+		}
+		if asked != 5 {
+			t.Errorf("the planner is asked %d times, want 5", asked)
+		}
+	})
+}
+
+// counting is a planner that counts what it is asked.
+type counting struct{ asked *int }
+
+func (c counting) Control(_ api.Principal, _ api.Verb, _ api.ControlRequest, reply func(api.ControlReply)) {
+	*c.asked++
+	reply(api.ControlReply{})
+}
+
+func (c counting) Plan(_ api.Principal, _ api.PlanRequest, reply func(api.PlanReply)) {
+	*c.asked++
+	reply(api.PlanReply{})
+}
+
+func (c counting) Look(uint64, func(api.Changes)) {}

@@ -30,6 +30,8 @@ type Config struct {
 	Who func(login string) (api.Principal, error)
 	// Hosts are the names under which the planner is reached, beside addresses and localhost.
 	Hosts []string
+	// Admit counts a request of by's of size bytes, or refuses it; nil admits all.
+	Admit func(r *http.Request, by api.Principal, size int) error
 	// Began hears of each session that begins, and of each code that is refused.
 	Began func(login, from string, err error)
 	// Release is the planner's version.
@@ -119,6 +121,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 	var err error
 	if c.planner, err = s.cfg.Serves(); err == nil && !route.open {
 		err = c.identify()
+		if err == nil {
+			err = c.admitted(int(max(0, r.ContentLength)))
+		}
 	}
 	if err == nil {
 		err = checkQuery(route.pattern, r.URL.Query())
@@ -137,6 +142,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 	case answer != nil:
 		send(w, r, http.StatusOK, "application/json", body)
 	}
+}
+
+// admitted counts a request of size bytes, or refuses it.
+func (c *call) admitted(size int) error {
+	if c.server.cfg.Admit == nil {
+		return nil
+	}
+	return c.server.cfg.Admit(c.Request, c.by, size)
 }
 
 // identify finds out who asks.

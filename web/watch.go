@@ -21,8 +21,8 @@ const (
 	aliveEach = 15 * time.Second
 	// writeFor is how long a client may take to read what it is sent.
 	writeFor = 10 * time.Second
-	// mostClients is how many look at once.
-	mostClients = 100
+	// mostClients is how many look at once, mostOwn how many of these are one principal's.
+	mostClients, mostOwn = 100, 8
 )
 
 // watch has what those see who look: one state, which it asks the planner for once a second while somebody looks, and
@@ -34,7 +34,8 @@ type watch struct {
 
 	mu      sync.Mutex
 	clients int
-	asks    bool // Somebody asks the planner.
+	of      map[string]int // Of them, by login.
+	asks    bool           // Somebody asks the planner.
 	state   object
 	seq     uint64
 	frame   *frame
@@ -66,7 +67,7 @@ var (
 )
 
 func newWatch(serves func() (Planner, error)) *watch {
-	w := &watch{serves: serves, next: make(chan struct{})}
+	w := &watch{serves: serves, next: make(chan struct{}), of: make(map[string]int)}
 	w.ctx, w.close = context.WithCancel(context.Background())
 	return w
 }
@@ -93,13 +94,17 @@ var deflaters = sync.Pool{New: func() any {
 	return z
 }}
 
-// enter takes a place of those who look, and has the planner asked.
-func (w *watch) enter() error {
+// enter takes a place of those who look, for a login, and has the planner asked.
+func (w *watch) enter(login string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.of[login] == mostOwn {
+		return api.Errorf(api.KindTransient, "%d pages of %s look at this planner already: close one of them", mostOwn, login)
+	}
 	if w.clients == mostClients {
 		return api.Errorf(api.KindTransient, "%d pages look at this planner already: close one of them", mostClients)
 	}
+	w.of[login]++
 	if w.clients++; !w.asks {
 		w.asks, w.frame = true, nil
 		go w.ask()
@@ -107,10 +112,13 @@ func (w *watch) enter() error {
 	return nil
 }
 
-func (w *watch) leave() {
+func (w *watch) leave(login string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clients--
+	if w.of[login]--; w.of[login] == 0 {
+		delete(w.of, login)
+	}
 }
 
 // ask asks the planner once a second until nobody looks.
@@ -191,11 +199,11 @@ func stream(c *call) (any, error) {
 	if _, err := c.control(api.VerbPing, api.ControlRequest{}); err != nil {
 		return nil, err // It may not see what there is.
 	}
-	w := c.server.watch
-	if err := w.enter(); err != nil {
+	w, login := c.server.watch, c.by.Login()
+	if err := w.enter(login); err != nil {
 		return nil, err
 	}
-	defer w.leave()
+	defer w.leave(login)
 	s := &subscriber{c.w, http.NewResponseController(c.w), zips(c.Request)}
 	if err := s.begin(); err != nil {
 		return nil, err

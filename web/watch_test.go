@@ -161,18 +161,46 @@ func TestWhoMissesAChangeGetsASnapshot(t *testing.T) {
 	})
 }
 
-func TestThe101stIsTurnedAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		for range 100 {
-			if _, status := w.subscribe(w.mine()); status != http.StatusOK {
-				t.Fatal(status)
+// One principal has 8 streams at most, and all of them 100: those that leave make room.
+func TestAttackStreamsWithoutEnd(t *testing.T) {
+	t.Run("of one user", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			viv := api.Principal{Kind: api.PrincipalUser, Name: "viv", Role: api.RoleView}
+			w.known[viv.Login()] = viv
+			taken := 0
+			for range 100 {
+				s, status := w.subscribe(w.tokenOf(viv))
+				if status == http.StatusOK {
+					taken++
+				} else if detail := fmt.Sprint(s.ended["detail"]); status != 503 || detail != "8 pages of user-viv look at this planner already: close one of them" {
+					t.Fatalf("%d %v", status, s.ended)
+				}
 			}
-		}
-		s, status := w.subscribe(w.mine())
-		if detail := fmt.Sprint(s.ended["detail"]); status != 503 || detail != "100 pages look at this planner already: close one of them" {
-			t.Errorf("%d %v", status, s.ended)
-		}
+			if taken != 8 {
+				t.Errorf("%d streams of one user", taken)
+			}
+			if s, status := w.subscribe(w.mine()); status != http.StatusOK {
+				t.Errorf("another one: %d %v", status, s.ended)
+			}
+		})
+	})
+	t.Run("of many users", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			for i := range 13 {
+				one := api.Principal{Kind: api.PrincipalUser, Name: fmt.Sprint("u", i), Role: api.RoleView}
+				w.known[one.Login()] = one
+				for k := range 8 {
+					s, status := w.subscribe(w.tokenOf(one))
+					if n := i*8 + k; n < 100 && status != http.StatusOK {
+						t.Fatalf("stream %d: %d %v", n, status, s.ended)
+					} else if detail := fmt.Sprint(s.ended["detail"]); n >= 100 && (status != 503 || detail != "100 pages look at this planner already: close one of them") {
+						t.Fatalf("stream %d: %d %v", n, status, s.ended)
+					}
+				}
+			}
+		})
 	})
 }
 

@@ -94,8 +94,11 @@ func (w *world) who(login string) (api.Principal, error) {
 }
 
 // mine is a token of ann's.
-func (w *world) mine() string {
-	token, _ := w.Sessions.Token(ann, api.TokenRequest{For: api.MostTokenFor})
+func (w *world) mine() string { return w.tokenOf(ann) }
+
+// tokenOf is one of somebody.
+func (w *world) tokenOf(by api.Principal) string {
+	token, _ := w.Sessions.Token(by, api.TokenRequest{For: api.MostTokenFor})
 	return token
 }
 

@@ -97,31 +97,31 @@ func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 // that failed in the driver's present job, and those that run while what they read is
 // being repeated, for a driver tries them again once that is there.
 func retried(a *ledger.App) (retried []*ledger.Stage) {
-	job := math.MinInt
+	var repeated []int
+	for _, o := range a.Opened() {
+		if again(o) && o.Annotation != ledger.Unmatched {
+			repeated = append(repeated, o.Annotation)
+		}
+	}
+	after := func(int) bool { return false }
+	if repeated != nil {
+		after = a.Profile.Graph.After(repeated)
+	}
+	job, newest := math.MinInt, make(map[int]int) // The newest attempts, by stage.
+	for _, s := range a.Order {
+		newest[s.Key().Stage] = max(newest[s.Key().Stage], s.Key().Attempt)
+	}
 	for _, s := range slices.Backward(a.Order) {
 		job = max(job, s.Ready.Job)
 		if s.Annotation == ledger.Unmatched || s.Ready.Job < job {
 			continue
 		}
-		if s.Done != nil && s.Done.Failed && !superseded(a, s) || s.Done == nil && readsRepeated(a, s) {
+		superseded := newest[s.Key().Stage] > s.Key().Attempt
+		if s.Done != nil && s.Done.Failed && !superseded || s.Done == nil && after(s.Annotation) {
 			retried = append(retried, s)
 		}
 	}
 	return retried
-}
-
-// superseded reports whether a later attempt of s's stage is known.
-func superseded(a *ledger.App, s *ledger.Stage) bool {
-	return slices.ContainsFunc(a.Order, func(o *ledger.Stage) bool {
-		return o.Key().Stage == s.Key().Stage && o.Key().Attempt > s.Key().Attempt
-	})
-}
-
-// readsRepeated reports whether a stage that comes before s is being tried again.
-func readsRepeated(a *ledger.App, s *ledger.Stage) bool {
-	return slices.ContainsFunc(a.Opened(), func(o *ledger.Stage) bool {
-		return again(o) && o.Annotation != ledger.Unmatched && a.Profile.Graph.Precedes(o.Annotation, s.Annotation)
-	})
 }
 
 // part is the share of its stage's tasks that an attempt has: a further one repeats

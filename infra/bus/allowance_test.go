@@ -9,10 +9,10 @@ import (
 )
 
 func TestWhoSendsMoreThanItsAllowance(t *testing.T) {
-	a, now := newAllowance(sending{second: 2, burst: 3}), time.Unix(1000, 0)
+	a, now := newAllowance(sending{second: 2, burst: 3, bytes: 1 << 20, full: 1 << 20}), time.Unix(1000, 0)
 	send := func(login string, times int) (taken int) {
 		for range times {
-			err := a.take(login, now)
+			err := a.take(login, 0, now)
 			if err == nil {
 				taken++
 			} else if api.KindOf(err) != api.KindTransient {

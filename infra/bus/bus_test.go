@@ -259,7 +259,8 @@ func testMalformedMessagesNeverReachAHandler(t *testing.T, run starter) {
 		{user, "pacer.v1.control.user-ann.apps", `{"v":9}`, "version 9"},
 		{app, "pacer.v1.register.app-1", `{"v":1,"name":"` + strings.Repeat("x", api.MostRegisterBytes) + `"}`, "at most 1048576"},
 		{app, "pacer.v1.app.app-1.events", `{"v":1,"app_id":"app-1","reason":"` + strings.Repeat("x", api.MostEventBytes) + `"}`, "at most 2097152"},
-		{user, "pacer.v1.control.user-ann.apps", `{"v":1,"cap_cores":` + strings.Repeat("9", 1<<20) + `}`, "9..."},
+		{user, "pacer.v1.control.user-ann.apps", `{"v":1,"cap_cores":` + strings.Repeat("9", 60<<10) + `}`, "9..."},
+		{user, "pacer.v1.control.user-ann.apps", `{"v":1,"login":"` + strings.Repeat("x", 64<<10) + `"}`, "at most 65536"},
 	} {
 		m, err := request.by.Request(request.subject, []byte(request.body), 5*time.Second)
 		if err != nil {

@@ -3,6 +3,7 @@ package bus
 import (
 	"crypto/sha256"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
@@ -65,6 +66,9 @@ func ServeAuthorization(c *Conn, keyring *Keyring, own Credential) (stop func(),
 		p, err := keyring.Prove(Proof{Login: login, Sig: request.ConnectOptions.SignedNonce,
 			Nonce: []byte(request.ClientInformation.Nonce), Told: request.ConnectOptions.Password})
 		if err == nil {
+			err = keyring.rests.resting(login, time.Now())
+		}
+		if err == nil {
 			answer.Jwt, err = userClaims(request.UserNkey, p).Encode(pair)
 		}
 		if err != nil {
@@ -89,6 +93,7 @@ func userClaims(subject string, p api.Principal) *jwt.UserClaims {
 	r, u := rightsOf(p), jwt.NewUserClaims(subject)
 	u.Name, u.Audience = p.Login(), globalAccount
 	u.Pub.Allow, u.Sub.Allow = r.publish, r.subscribe
+	u.Limits.Payload = int64(mostPayload(p))
 	if r.responds {
 		u.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: replyWindow}
 	}

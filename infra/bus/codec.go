@@ -45,10 +45,7 @@ var firstV = fmt.Appendf(nil, `{"v":%d,`, api.Version)
 
 // decodeRequest is decode for what carries no error. Of what says at once that it is of
 // this version the header is not read for itself: bodies may be large.
-func decodeRequest(peer string, data []byte, most int, into any) error {
-	if most > 0 && len(data) > most {
-		return api.Errorf(api.KindInvalid, "%s sent %d bytes at once, at most %d are taken", peer, len(data), most)
-	}
+func decodeRequest(peer string, data []byte, into any) error {
 	if bytes.HasPrefix(data, firstV) && json.Unmarshal(data, into) == nil {
 		return nil
 	}
@@ -96,9 +93,13 @@ func (c *Conn) send(subject, operation string, data []byte, err error) error {
 // service is how the requests of a subject are answered.
 type service[Request, Reply any] struct {
 	subject string
-	// peer is who asks, for errors; most is the most bytes of a request, 0 for any.
-	peer string
-	most int
+	// peer is who asks, for errors; bounds are those of a request.
+	peer   string
+	bounds bounds
+	// intake decodes and handles it; nil does so on the connection's goroutine.
+	intake *intake
+	// decode replaces the decoder of its type where it is not nil.
+	decode func(data []byte) (Request, error)
 	// admit says whom a message is from, or refuses it unread.
 	admit func(m *nats.Msg) (api.Principal, error)
 	// check refuses a request by its subject and its body.
@@ -109,26 +110,55 @@ type service[Request, Reply any] struct {
 
 // serve answers the requests of a subject.
 func serve[Request, Reply any](c *Conn, s service[Request, Reply]) (*nats.Subscription, error) {
-	subscription, err := c.nats.Subscribe(s.subject, func(m *nats.Msg) {
-		var request Request
-		by, err := s.admit(m)
-		if err == nil {
-			err = decodeRequest(s.peer, m.Data, s.most, &request)
-		}
-		if err == nil {
-			err = s.check(m.Subject, request)
-		}
-		if err != nil {
-			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
-			return
-		}
-		var once sync.Once
-		s.handle(by, request, func(r Reply) { once.Do(func() { c.respond(m, r) }) })
-	})
+	subscription, err := c.nats.Subscribe(s.subject, func(m *nats.Msg) { s.take(c, m) })
 	if err != nil {
 		return nil, c.callError("subscribe to "+s.subject, err)
 	}
 	return subscription, nil
+}
+
+// take answers m, or has that done.
+func (s *service[Request, Reply]) take(c *Conn, m *nats.Msg) {
+	refuse := func(err error) { c.respond(m, header{V: api.Version, Error: api.ToWire(err)}) }
+	by, err := s.admit(m)
+	switch {
+	case err != nil:
+	case len(m.Data) == 0:
+		err = api.Errorf(api.KindTransient, "%s sent nothing, or more than is taken at once: at most %d bytes", s.peer,
+			s.bounds.bytes)
+	case len(m.Data) > s.bounds.bytes:
+		err = s.bounds.fit(s.peer, m.Data) // It is not kept until then.
+	}
+	if err == nil {
+		err = s.intake.run(from(m.Subject), len(m.Data), func() {
+			request, err := s.read(m)
+			if err != nil {
+				refuse(err)
+				return
+			}
+			var once sync.Once
+			s.handle(by, request, func(r Reply) { once.Do(func() { c.respond(m, r) }) })
+		})
+	}
+	if err != nil {
+		refuse(err)
+	}
+}
+
+// read decodes a request and checks it.
+func (s *service[Request, Reply]) read(m *nats.Msg) (request Request, err error) {
+	if err = s.bounds.fit(s.peer, m.Data); err != nil {
+		return request, err
+	}
+	if s.decode != nil {
+		request, err = s.decode(m.Data)
+	} else {
+		err = decodeRequest(s.peer, m.Data, &request)
+	}
+	if err == nil {
+		err = s.check(m.Subject, request)
+	}
+	return request, err
 }
 
 // respond answers m; a reply that cannot be sent becomes an error that can. Whoever is not
@@ -154,27 +184,45 @@ func (c *Conn) respond(m *nats.Msg, reply any) {
 // anybody is for publications of which the server alone says who may send them.
 func anybody(*nats.Msg) bool { return true }
 
-// listen takes the publications of a subject; those of whom knows does not know are dropped
-// unread, and those that check refuses are dropped and told to OnFault.
-func listen[Body any](c *Conn, subject, peer string, knows func(*nats.Msg) bool,
-	check func(subject string, b Body) error, handle func(Body)) (*nats.Subscription, error) {
-	subscription, err := c.nats.Subscribe(subject, func(m *nats.Msg) {
-		if !knows(m) {
+// hearing is how the publications of a subject are taken.
+type hearing[Body any] struct {
+	subject, peer string
+	bounds        bounds
+	intake        *intake
+	// knows is false for those that are to be dropped unread, check says why not of those that are to be
+	// dropped and told to OnFault.
+	knows  func(*nats.Msg) bool
+	check  func(subject string, b Body) error
+	handle func(Body)
+}
+
+// listen takes the publications of a subject.
+func listen[Body any](c *Conn, h hearing[Body]) (*nats.Subscription, error) {
+	subscription, err := c.nats.Subscribe(h.subject, func(m *nats.Msg) {
+		if !h.knows(m) {
 			return
 		}
-		var body Body
-		err := decodeRequest(peer, m.Data, 0, &body)
-		if err == nil {
-			err = check(m.Subject, body)
-		}
+		err := h.intake.run(from(m.Subject), len(m.Data), func() {
+			var body Body
+			err := h.bounds.fit(h.peer, m.Data)
+			if err == nil {
+				err = decodeRequest(h.peer, m.Data, &body)
+			}
+			if err == nil {
+				err = h.check(m.Subject, body)
+			}
+			if err != nil {
+				c.fault(err)
+				return
+			}
+			h.handle(body)
+		})
 		if err != nil {
 			c.fault(err)
-			return
 		}
-		handle(body)
 	})
 	if err != nil {
-		return nil, c.callError("subscribe to "+subject, err)
+		return nil, c.callError("subscribe to "+h.subject, err)
 	}
 	return subscription, nil
 }

@@ -76,6 +76,8 @@ type Conn struct {
 	login      string
 	// keyring is whom a planner knows that serves on it; nil of others.
 	keyring atomic.Pointer[Keyring]
+	// sieve is what passes to the planner of an embedded server, nil of others.
+	sieve *sieve
 }
 
 // loopbackAlone refuses all other addresses, for a connection in the clear: to those too that a server names as its

@@ -30,9 +30,18 @@
 // KindTransient at once instead of waiting in a buffer, where it would age.
 //
 // Each subscription has its own queue and goroutine, so a slow handler delays
-// neither the connection's reader nor the other subscriptions. Handlers of one
-// subscription run one after the other, in order of arrival. They get a reply
+// neither the connection's reader nor the other subscriptions. Those of a planner only look at
+// a message's sender and size, and take everything at once: messages are decoded and handled apart
+// (intake), those of one principal in order of arrival, principals in turn. Handlers get a reply
 // function which may be called later and from another goroutine, once.
+//
+// # Bounds
+//
+// What a principal sends is bounded before it is decoded: messages and bytes in a second (allowance), the
+// bytes of a message and the elements of its lists (bounds), how much of it waits (intake). Beyond that it is
+// answered with KindTransient, or KindInvalid where no time mends it. A login that goes on for 32 MiB is cut
+// and kept out for 10 s (Keyring.OnFlood). A nats-server also has a bound on the payload of each kind of
+// principal, which the embedded one has no way to set.
 //
 // # Versions and faults
 //

@@ -21,9 +21,14 @@ type Keyring struct {
 	// OnRenewed keeps a public key in place of the hash that an earlier release has left, if it is
 	// not nil. It is set before the keyring is used; where it fails nothing is renewed.
 	OnRenewed func(login, hash, key string) error
+	// OnFlood hears of a login that goes on sending far more than it may: its connections are to be cut. It
+	// is like OnRefused.
+	OnFlood func(login string)
 
-	mu   sync.RWMutex
-	keys map[string]key
+	rests    rests
+	requests allowance // What people ask, by whatever way.
+	mu       sync.RWMutex
+	keys     map[string]key
 	// open takes everybody for the planner itself.
 	open bool
 }
@@ -53,11 +58,19 @@ type key struct {
 }
 
 // NewKeyring returns a keyring that knows nobody.
-func NewKeyring() *Keyring { return &Keyring{keys: map[string]key{}} }
+func NewKeyring() *Keyring {
+	k := &Keyring{keys: map[string]key{}}
+	k.requests.begin(mostRequests)
+	return k
+}
 
 // NewOpenKeyring returns a keyring for a NATS server that lets everybody in and do everything:
 // there logins prove nothing, and each request counts as the planner's own.
-func NewOpenKeyring() *Keyring { return &Keyring{open: true, keys: map[string]key{}} }
+func NewOpenKeyring() *Keyring {
+	k := NewKeyring()
+	k.open = true
+	return k
+}
 
 // Put has the keyring know p by these public keys, or hashes of an earlier release, and by no others.
 func (k *Keyring) Put(p api.Principal, keys ...string) {

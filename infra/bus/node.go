@@ -38,7 +38,8 @@ func (c *Conn) SubscribePlan(node string, handle func(api.Plan)) error {
 		}
 		return nil
 	}
-	_, err := listen(c, planSubject(node), "the planner", anybody, fits, handle)
+	_, err := listen(c, hearing[api.Plan]{subject: planSubject(node), peer: "the planner", bounds: replyBounds,
+		knows: anybody, check: fits, handle: handle})
 	return err
 }
 
@@ -49,7 +50,7 @@ func (c *Conn) ServeLogs(node string, read func(api.LogRequest) (api.LogReply, e
 		return api.Errorf(api.KindInvalid, "node name %q is not valid", node)
 	}
 	_, err := serve(c, service[api.LogRequest, api.LogReply]{
-		subject: logsSubject(node), peer: "the planner", check: always[api.LogRequest],
+		subject: logsSubject(node), peer: "the planner", bounds: replyBounds, check: always[api.LogRequest],
 		// Nobody but the planner may publish there.
 		admit: func(*nats.Msg) (api.Principal, error) { return api.Principal{Kind: api.PrincipalPlanner}, nil },
 		handle: func(_ api.Principal, r api.LogRequest, reply func(api.LogReply)) {

@@ -26,7 +26,39 @@ type Handlers struct {
 // KindTransient before it is read. When it returns an error nothing is subscribed any more.
 func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error) {
 	c.keyring.Store(keyring)
-	statuses := newAllowance(mostStatuses)
+	allowed := func(most sending) *allowance {
+		a := newAllowance(most)
+		a.cut = keyring.cut
+		return a
+	}
+	statuses, requests := allowed(mostStatuses), &keyring.requests
+	requests.cut = keyring.cut
+	registers, events := allowed(mostRegisters), allowed(mostEvents)
+	nodes, drivers, people, profiles := newIntake(), newIntake(), newIntake(), newIntake()
+	if c.sieve != nil {
+		keep := func(subject string, size int) bool {
+			if size <= largeMessage {
+				return true
+			}
+			of, most := requests, requestBounds
+			switch what := token(subject, 2); token(subject, 0) {
+			case "app":
+				of, most = events, eventBounds
+			case "node":
+				of, most = statuses, statusBounds
+			case "register":
+				of, most = registers, registerBounds
+			case "control":
+				if what == planQuery || what == string(api.VerbProfilePut) {
+					most = profileBounds
+				}
+			default:
+				return true // An answer to the planner.
+			}
+			return of.has(from(subject), size, most.bytes, time.Now())
+		}
+		c.sieve.keep.Store(&keep)
+	}
 	var done []*nats.Subscription
 	defer func() {
 		if err != nil {
@@ -35,32 +67,33 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	}()
 	for _, subscribe := range []func() (*nats.Subscription, error){
 		func() (*nats.Subscription, error) {
-			return serve(c, service[api.RegisterRequest, api.RegisterReply]{registerSubscribe(), "the driver",
-				api.MostRegisterBytes,
-				within(mostRegisters, keyring.sender), always[api.RegisterRequest], h.Register})
+			return serve(c, service[api.RegisterRequest, api.RegisterReply]{subject: registerSubscribe(), peer: "the driver",
+				bounds: registerBounds, intake: drivers, admit: registers.within(keyring.sender),
+				check: always[api.RegisterRequest], handle: h.Register})
 		},
 		func() (*nats.Subscription, error) {
-			return serve(c, service[api.Events, api.EventsReply]{eventsSubscribe(), "the driver", api.MostEventBytes,
-				within(mostEvents, keyring.addressee), eventsFit, func(_ api.Principal, e api.Events, reply func(api.EventsReply)) {
-					h.Events(e, reply)
-				}})
+			return serve(c, service[api.Events, api.EventsReply]{subject: eventsSubscribe(), peer: "the driver",
+				bounds: eventBounds, intake: drivers, admit: events.within(keyring.addressee), check: eventsFit,
+				handle: func(_ api.Principal, e api.Events, reply func(api.EventsReply)) { h.Events(e, reply) }})
 		},
 		func() (*nats.Subscription, error) {
-			return serve(c, service[api.NodeStatus, api.HelloReply]{helloSubscribe(), "the node", 0,
-				within(mostStatuses, keyring.sender), statusFits,
-				func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) {
-					h.Hello(s, reply)
-				}})
+			return serve(c, service[api.NodeStatus, api.HelloReply]{subject: helloSubscribe(), peer: "the node",
+				bounds: statusBounds, intake: nodes, admit: statuses.within(keyring.sender), check: statusFits,
+				handle: func(_ api.Principal, s api.NodeStatus, reply func(api.HelloReply)) { h.Hello(s, reply) }})
 		},
 		func() (*nats.Subscription, error) {
-			return listen(c, statusSubscribe(), "the node", func(m *nats.Msg) bool {
-				return keyring.known(m) && statuses.take(from(m.Subject), time.Now()) == nil
-			}, statusFits, h.Status)
+			return listen(c, hearing[api.NodeStatus]{subject: statusSubscribe(), peer: "the node", bounds: statusBounds,
+				intake: nodes, knows: func(m *nats.Msg) bool {
+					return keyring.known(m) && statuses.take(from(m.Subject), len(m.Data), time.Now()) == nil
+				}, check: statusFits, handle: h.Status})
 		},
-		func() (*nats.Subscription, error) { return serveControl(c, keyring, h) },
 		func() (*nats.Subscription, error) {
-			return serve(c, service[api.PlanRequest, api.PlanReply]{planQuerySubscribe(), "the client", 0,
-				within(mostRequests, keyring.sender), always[api.PlanRequest], h.PlanQuery})
+			return serveControl(c, requests.within(keyring.sender), people, profiles, h)
+		},
+		func() (*nats.Subscription, error) {
+			return serve(c, service[api.PlanRequest, api.PlanReply]{subject: planQuerySubscribe(), peer: "the client",
+				bounds: profileBounds, intake: profiles, decode: decodePlan, admit: requests.within(keyring.sender),
+				check: always[api.PlanRequest], handle: h.PlanQuery})
 		},
 	} {
 		s, err := subscribe()
@@ -72,10 +105,11 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	return func() { unsubscribe(done) }, nil
 }
 
-// OverhearNodes has heard called, on the connection's goroutine, with the name of each node whose
+// OverhearNodes has heard called, on a goroutine of its own, with the name of each node whose
 // status passes by, until stop is called: for a planner that stands by.
 func OverhearNodes(c *Conn, heard func(node string)) (stop func(), err error) {
-	s, err := listen(c, statusSubscribe(), "the node", anybody, statusFits, func(s api.NodeStatus) { heard(s.Node) })
+	s, err := listen(c, hearing[api.NodeStatus]{subject: statusSubscribe(), peer: "the node", bounds: statusBounds,
+		intake: newIntake(), knows: anybody, check: statusFits, handle: func(s api.NodeStatus) { heard(s.Node) }})
 	if err != nil {
 		return nil, fmt.Errorf("overhear nodes: %w", err)
 	}
@@ -90,23 +124,22 @@ func unsubscribe(subscriptions []*nats.Subscription) {
 
 // serveControl shares its wildcard with the plan query, which has a
 // subscription and a type of its own and is left to it.
-func serveControl(c *Conn, keyring *Keyring, h Handlers) (*nats.Subscription, error) {
-	admit := within(mostRequests, keyring.sender)
+func serveControl(c *Conn, admit func(*nats.Msg) (api.Principal, error), people, profiles *intake,
+	h Handlers) (*nats.Subscription, error) {
 	s, err := c.nats.Subscribe(controlSubscribe(), func(m *nats.Msg) {
 		verb := api.Verb(token(m.Subject, 2))
 		if verb == planQuery {
 			return
 		}
-		var r api.ControlRequest
-		by, err := admit(m)
-		if err == nil {
-			err = decodeRequest("the client", m.Data, 0, &r)
+		s := service[api.ControlRequest, api.ControlReply]{peer: "the client", bounds: requestBounds, intake: people,
+			decode: decodeControl, admit: admit, check: always[api.ControlRequest],
+			handle: func(by api.Principal, r api.ControlRequest, reply func(api.ControlReply)) {
+				h.Control(by, verb, r, reply)
+			}}
+		if verb == api.VerbProfilePut {
+			s.bounds, s.intake = profileBounds, profiles // Others' short requests do not wait for it.
 		}
-		if err != nil {
-			c.respond(m, header{V: api.Version, Error: api.ToWire(err)})
-			return
-		}
-		h.Control(by, verb, r, func(r api.ControlReply) { c.respond(m, r) })
+		s.take(c, m)
 	})
 	if err != nil {
 		return nil, c.callError("subscribe to "+controlSubscribe(), err)

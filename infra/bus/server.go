@@ -164,8 +164,12 @@ func StartServer(cfg ServerConfig) (*Server, error) {
 // registers.
 const mostConnections = 8192
 
-// options bounds what clients can make the server hold: 32 MiB of undelivered
-// messages per client (8 MiB is one message), mostConnections.
+// mostPending is how much the server holds for one client. The planner's own connection takes everything at
+// once (intake), but a few clients may have a large message ready in one moment.
+const mostPending = 16 * MaxPayload
+
+// options bounds what clients can make the server hold: mostPending of undelivered
+// messages per client, mostConnections.
 func (c ServerConfig) options(own Credential) (*server.Options, error) {
 	host, text, _ := net.SplitHostPort(c.Listen)
 	port, _ := strconv.Atoi(text)
@@ -180,7 +184,7 @@ func (c ServerConfig) options(own Credential) (*server.Options, error) {
 		NoSigs: true, NoLog: true, NoSystemAccount: true,
 		CustomClientAuthentication: gate{c.Keyring, own.Key()}, AuthTimeout: credentialTimeout.Seconds(),
 		AlwaysEnableNonce: true,
-		MaxConn:           mostConnections, MaxPayload: MaxPayload, MaxPending: 4 * MaxPayload, MaxClosedClients: 16,
+		MaxConn:           mostConnections, MaxPayload: MaxPayload, MaxPending: mostPending, MaxClosedClients: 16,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: 5 * time.Second,
 	}
 	if c.TLS.Cert != "" {
@@ -211,6 +215,8 @@ func (g gate) Check(c server.ClientAuthentication) bool {
 	p, err := g.keyring.Prove(Proof{Login: o.Username, Sig: o.Sig, Nonce: nonce, Told: o.Password})
 	if o.Nkey != "" {
 		err = errors.New("nobody but a planner connects by an nkey: connections are found by their logins")
+	} else if err == nil && g.keyring.rests.resting(o.Username, time.Now()) != nil {
+		return false // It has been told of.
 	}
 	if err != nil {
 		where := inProcess
@@ -241,7 +247,18 @@ func (s *Server) Connect(options Options) (*Conn, error) {
 		return nil, errors.New("bus server: not started")
 	}
 	options.Credential = s.own
-	return s.dial(options)
+	sv := &sieve{}
+	c, err := s.dial(options, func() (net.Conn, error) {
+		conn, err := s.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		return sv.through(conn), nil
+	})
+	if err == nil {
+		c.sieve = sv
+	}
+	return c, err
 }
 
 // ConnectAs is Connect with the rights of p, which may connect as long as the keyring has it.
@@ -250,11 +267,11 @@ func (s *Server) ConnectAs(p api.Principal, options Options) (*Conn, error) {
 		return nil, errors.New("bus server: not started")
 	}
 	options.Credential, options.Secret = s.keyring.Lend(p), nil
-	return s.dial(options)
+	return s.dial(options, s.Pipe)
 }
 
-func (s *Server) dial(options Options) (*Conn, error) {
-	options.Dialer = s.Pipe
+func (s *Server) dial(options Options, dialer func() (net.Conn, error)) (*Conn, error) {
+	options.Dialer = dialer
 	options.Address = DefaultAddress // No socket is opened: the address is for messages.
 	if s.address != inProcess {
 		options.Address = s.address

@@ -41,6 +41,11 @@
 //	attach.layouts                       layouts of groups that are held and put back, on trees of files
 //	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
 //	                                     HTTP, page, disk and process table; n tables
+//	attacks.tried, .succeeded            tests, and parts of tests, named TestAttack..., each an attack; those that fail
+//	flood.ping_ms.p99                    an operator's ping while one principal floods a planner in one of six ways,
+//	                                     each for 15 s: the worst of them; .heartbeats_lost of a driver and
+//	                                     .connections_cut of all others, in all of them; .rss_mib of the planner
+//	loop.turn_ms.p99                     a turn of the planner's loop beside a user who sends as much as it may
 //	chaos.seeds, chaos.broken            seeds of simulated worlds on which faults rain, two of each, of them those in
 //	                                     which an invariant does not hold or an application does not end
 //	contention.B.WAY.late, .met          of the source's Benchmark B under a strategy or on stock Spark: runs late;

@@ -72,7 +72,8 @@ func rows(o options) []row {
 	case trustCommand:
 		return []row{
 			{name: "tls", minutes: 1, spark: true, measure: tlsOverhead},
-			{name: "attacks", minutes: 1, measure: attacks},
+			{name: "attacks", minutes: 3, measure: attacks},
+			{name: "flood", minutes: 3, measure: flood},
 			{name: "chaos", minutes: 30, measure: chaos},
 			{name: "failover", minutes: 2, measure: failover},
 			{name: "question", minutes: 1, measure: question},

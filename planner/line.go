@@ -1,0 +1,175 @@
+package planner
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// What of the loop's time a principal may take: so much in a second, and so much at once after a rest.
+// Whoever is in debt waits, but for requests that take no longer than cheap while no other principal's wait.
+const (
+	shareSecond = 50 * time.Millisecond
+	shareBurst  = time.Second
+	cheap       = 10 * time.Millisecond
+)
+
+// request is what the loop is to take.
+type request struct {
+	event func(Ticket) Event
+	reply func(any)
+	// lane is where it is answered if it is a question.
+	lane interface{ Run(login string, work func()) }
+	// login is of whom it is, weight how much it is, urgent that it is a status or a heartbeat; since is when
+	// it came.
+	login  string
+	weight int
+	urgent bool
+	since  time.Duration
+}
+
+// refuse answers with err as every reply type: the reply function takes the one
+// of its own.
+func (r request) refuse(err *api.Error) {
+	for _, body := range [...]any{api.RegisterReply{}, api.EventsReply{}, api.HelloReply{}, api.ControlReply{},
+		api.PlanReply{}, api.Changes{}} {
+		r.reply(refusal(body, err))
+	}
+}
+
+// mostWeight is how much of a principal waits for the loop, by request.weight: a thousand small requests.
+const mostWeight = 1024
+
+// line is what waits for the loop: statuses and heartbeats first, then the requests of each principal in
+// order, principals in turn. Moments are times since the loop's start, which do not decrease.
+type line struct {
+	urgent []request
+	of     map[string]*share // By login.
+	turns  []string          // Those whose requests wait, by whose turn it is.
+	sweep  int
+}
+
+// share is a principal's part of the loop.
+type share struct {
+	waiting []request
+	weight  int // Of all its requests, urgent ones too.
+	credit  time.Duration
+	at      time.Duration // When that was.
+	last    time.Duration // What its last request took.
+}
+
+// own is the login of the planner's own requests, which are always taken.
+var own = api.Principal{}.Login()
+
+// leastShares is how many shares are kept in any case.
+const leastShares = 1024
+
+func newLine() line { return line{of: make(map[string]*share), sweep: leastShares} }
+
+// share is that of a login, with its credit at now.
+func (l *line) share(login string, now time.Duration) *share {
+	s := l.of[login]
+	if s == nil {
+		if len(l.of) >= l.sweep {
+			for login, s := range l.of {
+				if s.weight == 0 && s.due(now) >= shareBurst {
+					delete(l.of, login)
+				}
+			}
+			l.sweep = max(leastShares, 2*len(l.of))
+		}
+		s = &share{credit: shareBurst, at: now}
+		l.of[login] = s
+	}
+	s.credit, s.at = s.due(now), now
+	return s
+}
+
+// due is s's credit at now.
+func (s *share) due(now time.Duration) time.Duration {
+	return min(shareBurst, s.credit+time.Duration(shareSecond.Seconds()*float64(now-s.at)))
+}
+
+// add queues r, or says with KindTransient that too much of its principal waits. A heartbeat does not pass
+// what its driver has said before.
+func (l *line) add(r request, now time.Duration) error {
+	if r.login == own {
+		l.urgent = append(l.urgent, r)
+		return nil
+	}
+	s := l.share(r.login, now)
+	if s.weight+r.weight > mostWeight {
+		return api.Errorf(api.KindTransient, "too much of %s waits for the planner already: try again in a moment", r.login)
+	}
+	s.weight += r.weight
+	if r.urgent && len(s.waiting) == 0 && s.credit >= 0 {
+		l.urgent = append(l.urgent, r)
+		return nil
+	}
+	if s.waiting = append(s.waiting, r); len(s.waiting) == 1 {
+		l.turns = append(l.turns, r.login)
+	}
+	return nil
+}
+
+// next takes the request out whose turn it is. Where there is none, wait is after how long there may be one, 0
+// for when another one comes.
+func (l *line) next(now time.Duration) (r request, ok bool, wait time.Duration) {
+	if len(l.urgent) > 0 {
+		r, l.urgent = l.urgent[0], l.urgent[1:]
+		if r.login != own {
+			l.share(r.login, now).weight -= r.weight
+		}
+		return r, true, 0
+	}
+	of, debtor := -1, -1
+	for i, login := range l.turns {
+		s := l.share(login, now)
+		if s.credit >= 0 {
+			of = i
+			break
+		}
+		if s.last <= cheap && debtor < 0 {
+			debtor = i
+		}
+		until := time.Duration(float64(-s.credit)/shareSecond.Seconds()) + time.Millisecond
+		if wait == 0 || until < wait {
+			wait = until
+		}
+	}
+	if of < 0 {
+		of = debtor
+	}
+	if of < 0 {
+		return request{}, false, wait
+	}
+	s := l.of[l.turns[of]]
+	r, s.waiting = s.waiting[0], s.waiting[1:]
+	s.weight -= r.weight
+	login := l.turns[of]
+	l.turns = slices.Delete(l.turns, of, of+1)
+	if len(s.waiting) > 0 {
+		l.turns = append(l.turns, login)
+	}
+	return r, true, 0
+}
+
+// spend charges a login what a request of its has taken.
+func (l *line) spend(login string, now, took time.Duration) {
+	if login == own {
+		return
+	}
+	s := l.share(login, now)
+	s.credit, s.last = s.credit-took, took
+}
+
+// all takes all requests out.
+func (l *line) all() (waiting []request) {
+	waiting, l.urgent = l.urgent, nil
+	for _, login := range l.turns {
+		waiting = append(waiting, l.of[login].waiting...)
+	}
+	l.turns, l.of = nil, make(map[string]*share)
+	return waiting
+}

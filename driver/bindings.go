@@ -166,8 +166,8 @@ func (b *Bindings) Done(key api.StageKey) {
 	b.settle()
 }
 
-// Retire says that the stage attempt starts no more tasks; those that run keep their
-// executors until they end.
+// Retire says that the stage attempt starts no more tasks: those that run are zombies, and the
+// other slots of its executors go to stages that wait.
 func (b *Bindings) Retire(key api.StageKey) {
 	if s := b.stage(key); s != nil && !s.retired {
 		s.retired = true
@@ -261,9 +261,9 @@ func (b *Bindings) Returned(key api.StageKey, index int) {
 // Watch opens the gates of stages that got nothing to run for Stall although they could,
 // and returns them. It also lets others have the executors that a stage has not used for
 // Rest and will not use. It is to be called about once a second. Ungated, stages share executors,
-// and one waits for the tasks of others as long as any runs.
+// and one waits for the tasks of others as long as any runs that is no zombie.
 func (b *Bindings) Watch(now units.Instant) []api.StageKey {
-	anything := slices.ContainsFunc(b.stages, (*stage).runs)
+	anything := slices.ContainsFunc(b.stages, func(s *stage) bool { return !s.retired && s.runs() })
 	var opened []api.StageKey
 	for _, s := range b.stages {
 		stuck := !s.open && len(b.alive) > 0 && s.asks() && !s.runs() && (b.Gated() && len(s.bound) > 0 || !anything)

@@ -8,8 +8,9 @@
 //     cached blocks: one, or as many as the planner says where executors have fewer cores than
 //     their node (api.DirectiveExecutor.PerStage). An executor belongs to one stage at a time.
 //     A stage that finds none waits, and is served first, in order of job and stage, when one
-//     comes free. Others get the executors that run nothing of a stage when its place was
-//     taken, and [Rest] after they ran its last tasks when all are launched.
+//     comes free. Others get the executors of a stage whose place was taken at once, beside its
+//     tasks that still run (zombies), and those that run nothing of a stage whose tasks are all
+//     launched after [Rest].
 //   - While a stage runs it takes executors that come free on a node where it misses some. A
 //     stage that waits gets one of a stage that has several on a node: an idle one at once;
 //     else the one with the fewest tasks starts no more, and the first that is idle goes over.

@@ -98,8 +98,13 @@ func (b *Bindings) settle() {
 		return
 	}
 	var queue []*stage
-	holders := map[api.ExecutorID]*stage{}
+	holders, zombies := map[api.ExecutorID]*stage{}, map[api.ExecutorID]int{}
 	for _, s := range b.stages {
+		if s.retired {
+			for id, p := range s.parts {
+				zombies[id] += p.running
+			}
+		}
 		if s.asks() {
 			queue = append(queue, s)
 		}
@@ -115,7 +120,7 @@ func (b *Bindings) settle() {
 		var gained []api.ExecutorID
 		for _, there := range nodes {
 			for lacks := there.lacks(s); lacks > 0; lacks-- {
-				id, ok := s.choose(there.executors, holders)
+				id, ok := s.choose(there.executors, holders, zombies)
 				if !ok {
 					break
 				}

@@ -100,15 +100,23 @@ func (s *stage) unbind(p *part) {
 	s.bound = slices.DeleteFunc(s.bound, func(o *part) bool { return o == p })
 }
 
-// choose is the executor of a node that has most of the stage's cached blocks, of those that
-// no stage has or that other stages leave to it, these last.
-func (s *stage) choose(there []executor, holders map[api.ExecutorID]*stage) (best api.ExecutorID, found bool) {
+// choose is the executor of a node with the fewest zombies, of these the one with most of the
+// stage's cached blocks, of those that no stage has or that other stages leave to it, these last.
+func (s *stage) choose(there []executor, holders map[api.ExecutorID]*stage,
+	zombies map[api.ExecutorID]int) (best api.ExecutorID, found bool) {
+	held := func(id api.ExecutorID) int {
+		if holders[id] == nil {
+			return 0
+		}
+		return 1
+	}
 	for _, x := range there {
 		o := holders[x.id]
 		if o == s || o != nil && !o.free(o.parts[x.id]) {
 			continue
 		}
-		if more := s.cached[x.id] - s.cached[best]; !found || more > 0 || more == 0 && o == nil && holders[best] != nil {
+		if !found || cmp.Or(cmp.Compare(zombies[x.id], zombies[best]), cmp.Compare(s.cached[best], s.cached[x.id]),
+			cmp.Compare(held(x.id), held(best))) < 0 {
 			best, found = x.id, true
 		}
 	}
@@ -126,8 +134,9 @@ func (s *stage) asks() bool { return s.unlaunched > 0 && !s.retired }
 // spare reports whether an executor of the stage has nothing of it to run or to start.
 func (s *stage) spare(p *part) bool { return p.running == 0 && !s.asks() }
 
-// free reports whether others may have an executor of the stage.
-func (s *stage) free(p *part) bool { return s.spare(p) && (s.retired || p.rested) }
+// free reports whether others may have an executor of the stage. What runs of a retired one are
+// zombies: they leave the other slots to whatever waits.
+func (s *stage) free(p *part) bool { return s.retired || p.rested && s.spare(p) }
 
 // runs reports whether a task of the stage runs.
 func (s *stage) runs() bool {

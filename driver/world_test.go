@@ -401,7 +401,7 @@ func (w *world) check() string {
 			if w.isListed(x.Executor) {
 				nodes[w.nodeOf[x.Executor]]++
 			}
-			if len(j.waiting) > 0 || w.runs(j, x.Executor) || !j.retired && !w.rested {
+			if !j.retired && (len(j.waiting) > 0 || w.runs(j, x.Executor) || !w.rested) {
 				used[x.Executor] = true
 			}
 			bound[x.Executor] = named(j.key)
@@ -446,8 +446,8 @@ func (w *world) runs(j *job, id api.ExecutorID) bool {
 	return false
 }
 
-// idle returns a stage that waits beside an executor that nobody has or that has nothing of
-// its stage to run, "" for none.
+// idle returns a stage that waits beside an executor that nobody has, that has nothing of its
+// stage to run or whose slots hold nothing but zombies, "" for none.
 func (w *world) idle(used map[api.ExecutorID]bool) string {
 	staying := slices.DeleteFunc(slices.Clone(w.alive), w.leaves)
 	if slices.ContainsFunc(staying, w.isListed) {

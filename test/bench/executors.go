@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 const stragglers = 2000
 
 // executorRows are about the executors that stages have: in the rules of the bindings, who has those that run
-// nothing; on real Spark, how many run tasks of a stage where each has one core of the node's.
+// nothing or hang; on real Spark, how many run tasks of a stage where each has one core of the node's.
 func executorRows() []row {
 	return []row{
 		{name: "stragglers", minutes: 0.1, measure: straggling},
@@ -52,6 +53,46 @@ func straggling(t testing.TB, add adder) {
 	m := benchline.Mean(idle)
 	m.Value, m.Each = m.Spread[1], nil
 	add("straggler.idle_executors", m, "executors")
+	waits := make([]float64, 0, stragglers)
+	for seed := range uint64(stragglers) {
+		waits = append(waits, waitBeside(rand.New(rand.NewPCG(seed, 1))))
+	}
+	m = benchline.Mean(waits)
+	m.Value, m.Each = m.Spread[1], nil
+	add("zombie.wait_s.max", m, "s")
+}
+
+// hangs is how long zombies hang.
+const hangs = 10 * time.Minute
+
+// waitBeside has a stage fail with tasks that hang in some slots of each executor, and returns for how many seconds
+// a free slot waits until the next stage may use it, watched once a second.
+func waitBeside(r *rand.Rand) float64 {
+	const slots = 16
+	var b driver.Bindings
+	d := api.Directive{Epoch: 1, Gated: true}
+	for node := range 1 + r.IntN(8) {
+		id := api.ExecutorID(fmt.Sprint(node))
+		d.Executors = append(d.Executors, api.DirectiveExecutor{ID: id, Node: fmt.Sprint(node), Cores: slots})
+		b.ExecutorUp(id, fmt.Sprint(node))
+	}
+	b.Follow(&d)
+	first, second, hanging := api.StageKey{Stage: 0}, api.StageKey{Stage: 1}, 0
+	b.Ready(first, 0, driver.Alike(slots*len(d.Executors)), nil, false)
+	for _, x := range d.Executors {
+		for range 1 + r.IntN(slots-1) {
+			b.Launched(first, hanging, x.ID)
+			hanging++
+		}
+	}
+	b.Retire(first)
+	b.Ready(second, 0, driver.Alike(slots*len(d.Executors)), nil, false)
+	waits := func(x api.DirectiveExecutor) bool { return !b.Admits(second, x.ID, false) }
+	now := units.Instant(0)
+	for ; slices.ContainsFunc(d.Executors, waits) && now < units.Instant(hangs); now = now.Add(time.Second) {
+		b.Watch(now)
+	}
+	return float64(now) / float64(time.Second)
 }
 
 // idleBeside has the tasks of a stage end in a random order until one is left, with another stage there that

@@ -13,8 +13,8 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * says (one, unless they have fewer cores than the node), those with most of its cached blocks;
  * a stage that finds none waits (and is counted), and is served first, in order of job and
  * stage, when an executor comes free. An executor belongs to one stage at a time. Others get
- * the executors that run nothing of a stage when its place was taken, and RestNanos after they
- * ran its last tasks when all are launched. A stage that misses some of a node takes what comes
+ * the executors of a stage whose place was taken at once, beside its tasks that still run
+ * (zombies), and those that run nothing of a stage whose tasks are all launched after RestNanos. A stage that misses some of a node takes what comes
  * free there, and one that has several gives one to a stage that waits.
  *
  * '''Shares''' (docs/decisions/001): the weight of the stage's tasks is divided over its
@@ -133,7 +133,10 @@ private[scheduler] final class StageBindings {
     bindFree()
   }
 
-  /** The stage attempt starts no more tasks; those that run keep their executors until they end. */
+  /**
+   * The stage attempt starts no more tasks: those that run are zombies, and the other slots of its
+   * executors go to stages that wait.
+   */
   def retire(key: StageKey): Unit = stages.get(key).filterNot(_.retired).foreach { s =>
     s.retired = true
     bindFree()
@@ -195,10 +198,10 @@ private[scheduler] final class StageBindings {
    * Watches for stages that get nothing to run although they could (see above), and lets others
    * have the executors that a stage has not used for RestNanos and will not use. To be called about
    * once a second; returns those whose gate it has opened. Ungated, stages share executors, and
-   * one waits for the tasks of others as long as any runs.
+   * one waits for the tasks of others as long as any runs that is no zombie.
    */
   def watch(now: Long): Seq[StageKey] = {
-    val anything = stages.valuesIterator.exists(_.running.valuesIterator.sum > 0)
+    val anything = stages.valuesIterator.exists(s => !s.retired && s.running.valuesIterator.sum > 0)
     val opened = stages.valuesIterator.filter { s =>
       val stuck = !s.open && alive.nonEmpty && s.asks && s.running.valuesIterator.sum == 0 &&
         (gated && s.bound.nonEmpty || !anything)
@@ -303,11 +306,12 @@ private[scheduler] final class StageBindings {
     if (gated) {
       val queue = stages.valuesIterator.filter(_.asks).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
       val holders = mutable.Map[String, Stage]() ++ stages.valuesIterator.flatMap(s => s.bound.map(_ -> s))
+      val zombies = stages.valuesIterator.filter(_.retired).flatMap(_.running).toSeq.groupMapReduce(_._1)(_._2)(_ + _)
       queue.foreach { s =>
         val has = s.bound.toSeq.groupBy(nodeOf)
         val gained = byNode.flatMap { there =>
           there.filter(e => holders.get(e).forall(_.free(e)))
-            .sortBy(e => (-s.cached.getOrElse(e, 0), holders.contains(e), there.indexOf(e)))
+            .sortBy(e => (zombies.getOrElse(e, 0), -s.cached.getOrElse(e, 0), holders.contains(e), there.indexOf(e)))
             .take(perStage(there) - has.get(nodeOf(there.head)).fold(0)(_.size))
         }
         gained.foreach { e =>
@@ -484,8 +488,11 @@ private[scheduler] object StageBindings {
     /** Whether an executor of the stage has nothing of it to run or to start. */
     def spare(executor: String): Boolean = running(executor) == 0 && !asks
 
-    /** Whether others may have an executor of the stage. */
-    def free(executor: String): Boolean = spare(executor) && (retired || rested(executor))
+    /**
+     * Whether others may have an executor of the stage. What runs of a retired one are zombies: they
+     * leave the other slots to whatever waits.
+     */
+    def free(executor: String): Boolean = retired || rested(executor) && spare(executor)
 
     /** Whether all of the executor's share is launched. */
     def full(executor: String): Boolean = launched(executor) >= share(executor)

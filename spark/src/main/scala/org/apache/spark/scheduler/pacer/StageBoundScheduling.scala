@@ -111,9 +111,13 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   private val barrierPatience = sc.conf.get(BARRIER_MAX_CONCURRENT_TASKS_CHECK_INTERVAL) * 1000000000L *
     sc.conf.get(BARRIER_MAX_CONCURRENT_TASKS_CHECK_MAX_FAILURES)
 
+  /** A cancelled or failed attempt, or one whose tasks have all succeeded but for copies, starts no more. */
+  private def retireZombies(): Unit = running.valuesIterator.map(_._1).filter(_.isZombie).foreach(m => bindings.retire(m.key))
+
   private def begin(m: StageBoundTaskSet): Unit = {
     val facts = m.facts
     retireEarlier(m.key.stage)
+    retireZombies()
     val bound = bindings.ready(m.key, m.priority, facts.weights, facts.cached, m.isBarrier)
     if (running.isEmpty) group = math.max(group, m.priority)
     val ready = StageReady(m.key, group, facts.name, facts.signature, facts.parents, m.numTasks,
@@ -184,9 +188,8 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     if (executorsAreThere()) super.shuffleOffers(watched(offers)) else IndexedSeq.empty
 
   private def watched(offers: IndexedSeq[WorkerOffer]): IndexedSeq[WorkerOffer] = {
+    retireZombies()
     beginHeld(System.nanoTime())
-    // A cancelled or failed attempt, or one whose tasks have all succeeded but for copies, starts no more.
-    running.valuesIterator.map(_._1).filter(_.isZombie).foreach(m => bindings.retire(m.key))
     followPools()
     bindings.watch(System.nanoTime()).foreach { key =>
       logWarning(s"pacer: stage ${key.stage} had executors and nothing running for 10 s: any executor may run it now")

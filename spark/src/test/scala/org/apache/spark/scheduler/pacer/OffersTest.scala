@@ -24,7 +24,7 @@ import org.apache.spark.util.CallSite
 class OffersTest {
   import OffersTest._
 
-  @Test @Timeout(60) def aCancelledStageLeavesWhatItDoesNotUseToTheNext(): Unit = withScheduler() { w =>
+  @Test @Timeout(60) def aCancelledStageLeavesItsFreeSlotsToTheNext(): Unit = withScheduler() { w =>
     w.gate("1" -> "a", "2" -> "b")
     w.submit(stage = 0, tasks = 2)
     assertEquals(Seq("0" -> "1", "0" -> "2"), w.offer(cores = 1, "1", "2"))
@@ -32,10 +32,17 @@ class OffersTest {
     assertEquals(Nil, w.offer(cores = 1, "1", "2"), "executors have one stage at a time")
     w.scheduler.killAllTaskAttempts(0, interruptThread = true, "its job was cancelled")
     assertEquals(2, w.killed.size)
-    w.end(stage = 0, executor = "2")
-    // The other task does not listen.
-    assertEquals(Seq("1" -> "2"), w.offer(cores = 1, "2"))
-    w.end(stage = 0, executor = "1")
+    // Its tasks do not listen.
+    assertEquals(Seq("1" -> "1", "1" -> "2"), w.offer(cores = 1, "1", "2"))
+  }
+
+  @Test @Timeout(60) def aStageThatComesAfterACancelledOneIsToldWithItsExecutors(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a")
+    w.submit(stage = 0, tasks = 1)
+    assertEquals(Seq("0" -> "1"), w.offer(cores = 1, "1"))
+    w.scheduler.killAllTaskAttempts(0, interruptThread = true, "its job was cancelled")
+    w.submit(stage = 1, tasks = 1)
+    assertEquals(0, w.scheduler.bindings.waited)
     assertEquals(Seq("1" -> "1"), w.offer(cores = 1, "1"))
   }
 

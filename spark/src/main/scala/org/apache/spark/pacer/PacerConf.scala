@@ -8,7 +8,7 @@ import java.util.Locale
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.spark.{SparkConf, SparkException}
+import org.apache.spark.{SPARK_VERSION, SparkConf, SparkException}
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.util.Utils
 
@@ -146,6 +146,7 @@ private[spark] object PacerConf {
   private val OffHeapSize = "spark.memory.offHeap.size"
   private val PageSize = "spark.buffer.pageSize"
   private val Heartbeat = "spark.executor.heartbeatInterval"
+  private val DropZeroUpdates = "spark.executor.heartbeat.dropZeroAccumulatorUpdates"
   private val MinOverheadMiB = 384L
 
   /** When the submission was made, in epoch milliseconds, None where nothing says it. */
@@ -336,6 +337,7 @@ private[spark] object PacerConf {
     if (!conf.contains("spark.network.timeout")) conf.setIfMissing("spark.shuffle.io.connectionTimeout", "30s")
     conf.setIfMissing("spark.shuffle.io.connectionCreationTimeout", "10s")
     beatOften(conf)
+    if (heartbeatsEnd(SPARK_VERSION)) conf.setIfMissing(DropZeroUpdates, "false")
     val plugins = Utils.stringToSeq(conf.get("spark.plugins", ""))
     if (!plugins.contains(classOf[PacerPlugin].getName)) {
       conf.set("spark.plugins", (plugins :+ classOf[PacerPlugin].getName).mkString(","))
@@ -351,6 +353,12 @@ private[spark] object PacerConf {
     conf.set(Heartbeat, "2s")
     conf.setIfMissing("spark.executor.heartbeat.maxFailures", "300")
   }
+
+  /**
+   * Whether an executor's heartbeats of this Spark ask accumulators that are not read whole yet whether
+   * they are zero: an exception ends them for good (docs/spark.md, S80).
+   */
+  private[pacer] def heartbeatsEnd(version: String): Boolean = version.matches("4\\.[0-2]\\..*")
 
   /** Gives executors the off-heap memory that the planner chose, if it had the choice. */
   def giveOffHeap(conf: SparkConf, bytes: Long): Unit = if (!offHeapFixed(conf) && bytes > 0) {

@@ -93,6 +93,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
     }, "pacer-progress")
     publisher.setDaemon(true)
     publisher.start()
+    HeartbeatWatch.start(() => publisher != null)
   }
 
   /**

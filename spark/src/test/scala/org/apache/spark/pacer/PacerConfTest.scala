@@ -166,6 +166,11 @@ class PacerConfTest {
     PacerConf.complete(rare, 0)
     assertEquals("20s", rare.get("spark.executor.heartbeatInterval"))
     assertFalse(rare.contains("spark.executor.heartbeat.maxFailures"))
+    assertEquals("false", c.get("spark.executor.heartbeat.dropZeroAccumulatorUpdates"), "Spark 4.2 asks what is half read")
+    val asked = conf("spark.executor.heartbeat.dropZeroAccumulatorUpdates" -> "true")
+    PacerConf.complete(asked, 0)
+    assertTrue(asked.getBoolean("spark.executor.heartbeat.dropZeroAccumulatorUpdates", false), "as set")
+    assertEquals(Seq(true, true, true, false), Seq("4.0.5", "4.1.1", "4.2.1", "4.3.0").map(PacerConf.heartbeatsEnd))
     assertEquals("200000", c.get("spark.sql.broadcastTimeout"), "the deadline, when it is later than a day")
   }
 

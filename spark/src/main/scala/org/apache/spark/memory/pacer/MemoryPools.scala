@@ -26,7 +26,8 @@ import org.apache.spark.pacer.MemoryWish
  *              if it cannot free as many at once; called under the manager's lock
  * @param owner why the pools are not to be moved, if they are not
  */
-private[spark] final class MemoryPools(manager: MemoryManager, evict: Long => Long, owner: Option[String] = None) {
+private[spark] final class MemoryPools(manager: MemoryManager, evict: Long => Long, owner: Option[String] = None,
+    clock: () => Long = () => System.nanoTime()) {
 
   private val access = owner.toLeft(()).flatMap(_ => Access.of(manager))
   @volatile private var shown = Unseen
@@ -63,28 +64,37 @@ private[spark] final class MemoryPools(manager: MemoryManager, evict: Long => Lo
 
   /**
    * Goes as far towards the newest wish as is possible now, then waits up to
-   * waitMillis for tasks to give memory back if that is not all.
+   * waitMillis for tasks to give memory back if that is not all. Returns for how
+   * long, in ns, nobody else could have the manager.
    */
-  def step(now: Long, waitMillis: Long): Unit = {
-    if (fixed.isEmpty && moving) {
-      val a = access.toOption.get
+  def step(now: Long, waitMillis: Long): Long = {
+    var held = 0L
+    if (fixed.isEmpty) {
       manager.synchronized {
-        val before = a.size
-        move(a, now)
-        if (a.size != before) progressed = now
-        if (a.size == wanted) {
-          wanted = -1
-          moved += 1
-          movingNanos += System.nanoTime() - began
-        } else if (a.size == before && waitMillis > 0) {
-          // Who waits for memory looks again, and spills if its share is less.
-          manager.notifyAll()
-          look()
-          manager.wait(waitMillis)
-        }
+        if (moving) held = stepHeld(access.toOption.get, now, waitMillis)
+        look()
       }
+    } else look()
+    held
+  }
+
+  private def stepHeld(a: Access, now: Long, waitMillis: Long): Long = {
+    val since = clock()
+    val before = a.size
+    move(a, now)
+    if (a.size != before) progressed = now
+    val held = clock() - since
+    if (a.size == wanted) {
+      wanted = -1
+      moved += 1
+      movingNanos += clock() - began
+    } else if (a.size == before && waitMillis > 0) {
+      // A task that waits for memory looks again, and spills if its share is less.
+      manager.notifyAll()
+      look()
+      manager.wait(waitMillis)
     }
-    look()
+    held
   }
 
   private def move(a: Access, now: Long): Unit = {
@@ -169,8 +179,11 @@ private[spark] object MemoryPools {
 
   val Unseen: State = State(moves = false, 0, 0, 0, 0, 0, 0, 0, 0)
 
-  /** The most that is evicted under the manager's lock at once, and the least that is tried. */
-  private val Piece = 32L << 20
+  /**
+   * The most that is evicted under the manager's lock at once, over disk and the driver, and the least
+   * that is tried: heartbeats and tasks that want memory wait meanwhile.
+   */
+  private val Piece = 4L << 20
   private val LeastPiece = 64L << 10
 
   /** How long execution is waited for before storage gives up its region too. */
@@ -192,8 +205,11 @@ private[spark] object MemoryPools {
   def of(env: SparkEnv): MemoryPools = new MemoryPools(env.memoryManager,
     n => env.blockManager.memoryStore.evictBlocksToFreeSpace(None, n, MemoryMode.OFF_HEAP), owner(env.conf))
 
-  /** Carries wishes out until it is stopped. */
-  final class Mover(pools: MemoryPools, wish: MemoryWish) extends Logging {
+  /**
+   * Carries wishes out until it is stopped. Between two steps it parks for as long as the first one held
+   * the manager: a thread that takes a monitor again at once keeps others from it for seconds.
+   */
+  final class Mover(pools: MemoryPools, wish: MemoryWish, park: Long => Unit = LockSupport.parkNanos(_)) extends Logging {
     @volatile private var running = true
     private val thread = new Thread(() => loop(), "pacer-memory")
     thread.setDaemon(true)
@@ -209,20 +225,21 @@ private[spark] object MemoryPools {
       var complained = false
       var seen = 0L
       while (running) {
+        var held = 0L
         try {
           val now = System.nanoTime()
           wish.newer(seen).foreach { case (bytes, sequence) =>
             seen = sequence
             pools.want(bytes, sequence, now)
           }
-          pools.step(now, WaitMillis)
+          held = pools.step(now, WaitMillis)
         } catch {
           case _: InterruptedException => // The end.
           case e: Throwable => // Memory may be there again later, and nobody else moves any.
             if (!complained) logWarning("pacer: off-heap memory does not move", e)
             complained = true
         }
-        if (running && !pools.moving) LockSupport.parkNanos(LookNanos)
+        if (running) park(if (pools.moving) held else LookNanos)
       }
     }
   }

@@ -28,20 +28,22 @@ private[scheduler] final class PacerSchedulerBackend(scheduler: StageBoundTaskSc
     conf.getInt("spark.default.parallelism", application.reply.map(_.slots).filter(_ > 0).getOrElse(super.defaultParallelism()))
 
   /**
-   * Ready with the executors that the planner promised, or with any after WaitNanos; never
-   * while the application is queued.
+   * Ready with most of the executors that the planner promised, with one after a while, without any
+   * after WaitNanos; never while the application is queued.
    */
   override def isReady(): Boolean = application.awaited.exists { case (wanted, since) => areThere(wanted, since) }
 
   private def areThere(wanted: Int, since: Long): Boolean = {
     val up = scheduler.present
-    val late = System.nanoTime() - since >= WaitNanos
-    if (late && !saidLate && up < wanted) {
+    val waited = System.nanoTime() - since
+    val there = enough(up, wanted)
+    val goOn = there || waited >= patience(up, scheduler.settings.deadline)
+    if (goOn && !there && !saidLate) {
       saidLate = true
-      say(s"$up of $wanted executors came up within ${WaitNanos / 1000000000L} s, going on" +
+      say(s"$up of $wanted executors came up within ${waited / 1000000000L} s, going on" +
         (if (up == 0) s" without: see pacer logs ${applicationId()}" else ""))
     }
-    late || up >= math.max(1, wanted)
+    goOn
   }
 
   override def sufficientResourcesRegistered(): Boolean = isReady()
@@ -64,6 +66,13 @@ private[scheduler] final class PacerSchedulerBackend(scheduler: StageBoundTaskSc
 }
 
 private[scheduler] object PacerSchedulerBackend {
-  /** How long the first stage waits for promised executors. */
+  /** How long the first stage waits for promised executors at most. */
   private val WaitNanos = 60L * 1000 * 1000 * 1000
+
+  /** Whether the first stage may begin: with 80 % of those promised, as in stock Spark, for of many the slowest decides. */
+  private[pacer] def enough(up: Int, wanted: Int): Boolean = up > 0 && 5 * up >= 4 * wanted
+
+  /** How long it waits for more than those that are up: a tenth of the deadline in seconds, if there is one, with one at least. */
+  private[pacer] def patience(up: Int, deadline: Double): Long =
+    if (up > 0 && deadline > 0) math.min(WaitNanos, (deadline * 1e8).toLong) else WaitNanos
 }

@@ -49,6 +49,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
   @volatile private var startedAt = 0L
   @volatile private var wasReady = false
   private var notice = ""
+  private var quietSaid = false
   private var leaving = Set.empty[String] // Those that Spark decommissions already.
   private val death = new AtomicReference[Option[String]](None)
   @volatile private var queued: Option[Queued] = None
@@ -249,6 +250,24 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
       executors.driverEndpoint.send(RemoveExecutor(id, lost))
       scheduler.restart(id, last)
     }
+    scheduler.heard.quiet(now).foreach(examine)
+  }
+
+  /**
+   * Logs what the heartbeater of an executor does, asked on a thread of its own for the answer may not come; the
+   * user is told once.
+   */
+  private def examine(id: String): Unit = {
+    if (!quietSaid) {
+      quietSaid = true
+      say(s"executor $id sends no heartbeats though its node is there: Spark takes it for lost after " +
+        s"${sc.conf.getTimeAsSeconds("spark.network.timeout", "120s")} s; the driver's log has what its heartbeater does")
+    }
+    val asks = new Thread(() => logWarning(s"pacer: executor $id has not been heard for 10 s, its heartbeater: " +
+      sc.getExecutorThreadDump(id).toSeq.flatten.filter(_.threadName == HeartbeatWatch.ThreadName)
+        .map(t => s"${t.threadState}\n${t.stackTrace.elems.mkString("\n")}").headOption.getOrElse("not known")), s"pacer-examine-$id")
+    asks.setDaemon(true)
+    asks.start()
   }
 
   /** How many contexts those before this driver may have had: a cluster manager starts another one when one is lost. */

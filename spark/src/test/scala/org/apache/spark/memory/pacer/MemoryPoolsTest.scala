@@ -43,14 +43,14 @@ class MemoryPoolsTest {
     var asked = Seq.empty[Long]
     val p = new MemoryPools(m, n => {
       asked :+= n
-      if (n > 10 * MiB) 0 else { m.releaseStorageMemory(8 * MiB, MemoryMode.OFF_HEAP); 8 * MiB }
+      if (n > MiB) 0 else { m.releaseStorageMemory(8 * MiB, MemoryMode.OFF_HEAP); 8 * MiB }
     })
     (1 to 50).foreach(i => assertTrue(m.acquireStorageMemory(RDDBlockId(0, i), 8 * MiB, MemoryMode.OFF_HEAP)))
     move(p, 128 * MiB, 1)
     assertEquals((128 * MiB, 128 * MiB, 0L), (p.state.inForce, p.state.storage, p.state.owed))
     assertEquals(400 * MiB - 128 * MiB, p.state.evicted)
-    assertEquals(32 * MiB, asked.max, "the largest piece")
-    assertEquals(Seq(32 * MiB, 16 * MiB, 8 * MiB), asked.take(3), "halved until it goes")
+    assertEquals(4 * MiB, asked.max, "the largest piece")
+    assertEquals(Seq(4 * MiB, 2 * MiB, MiB), asked.take(3), "halved until it goes")
   }
 
   @Test def whatTasksHoldIsOwedUntilTheyGiveItBack(): Unit = {
@@ -113,6 +113,23 @@ class MemoryPoolsTest {
     assertEquals(Some("they belong to org.apache.spark.CometPlugin"), owner("org.apache.spark.CometPlugin,a.B"))
   }
 
+  @Test @Timeout(60) def othersHaveTheManagerForAsLongAsAPieceTook(): Unit = {
+    val m = manager(64 * MiB)
+    var now = 0L
+    val p = new MemoryPools(m, n => {
+      now += 7 // What it takes to write them.
+      m.releaseStorageMemory(n, MemoryMode.OFF_HEAP)
+      n
+    }, clock = () => now)
+    assertTrue(m.acquireStorageMemory(RDDBlockId(0, 1), 60 * MiB, MemoryMode.OFF_HEAP))
+    @volatile var parked = Vector.empty[Long]
+    val mover = new MemoryPools.Mover(p, wish(40 * MiB), parked :+= _)
+    mover.start()
+    while (p.state.inForce != 40 * MiB || parked.size < 6) Thread.onSpinWait()
+    mover.stop()
+    assertEquals(Seq(7L, 7, 7, 7), parked.filter(_ == 7), "five pieces of 4 MiB, and then nothing more to do")
+  }
+
   @Test @Timeout(60) def anErrorDoesNotEndTheMover(): Unit = {
     val m = manager(64 * MiB)
     var errors = List(new OutOfMemoryError("for the test"), new NoClassDefFoundError("for the test"))
@@ -125,9 +142,7 @@ class MemoryPoolsTest {
         n
     })
     assertTrue(m.acquireStorageMemory(RDDBlockId(0, 1), 60 * MiB, MemoryMode.OFF_HEAP))
-    val wish = ByteBuffer.allocateDirect(MemoryWish.PageBytes).order(ByteOrder.LITTLE_ENDIAN)
-    wish.put(0, "PACERWP1".getBytes).putLong(8, 1).putLong(32, 40 * MiB).putLong(16, 1)
-    val mover = new MemoryPools.Mover(p, new MemoryWish(wish))
+    val mover = new MemoryPools.Mover(p, wish(40 * MiB))
     mover.start()
     while (p.state.inForce != 40 * MiB) Thread.onSpinWait()
     mover.stop()
@@ -157,6 +172,13 @@ object MemoryPoolsTest {
 
   private def manager(offHeap: Long): UnifiedMemoryManager = new UnifiedMemoryManager(
     new SparkConf().set("spark.memory.offHeap.enabled", "true").set("spark.memory.offHeap.size", s"${offHeap}b"), 1L << 30, 1L << 29, 2)
+
+  /** A node's page that wants so many bytes. */
+  private def wish(bytes: Long): MemoryWish = {
+    val page = ByteBuffer.allocateDirect(MemoryWish.PageBytes).order(ByteOrder.LITTLE_ENDIAN)
+    page.put(0, "PACERWP1".getBytes).putLong(8, 1).putLong(32, bytes).putLong(16, 1)
+    new MemoryWish(page)
+  }
 
   private def pools(m: MemoryManager): MemoryPools = new MemoryPools(m, _ => 0L)
 

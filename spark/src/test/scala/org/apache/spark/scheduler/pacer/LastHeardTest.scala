@@ -49,6 +49,24 @@ class LastHeardTest {
     assertEquals(Nil, heard.silent(2000 * s))
   }
 
+  @Test def aSilentExecutorOfANodeThatIsHeardIsSaidOnce(): Unit = {
+    val often = new LastHeard(2 * s)
+    often.registered("1", 0)
+    often.registered("2", 0)
+    often.registered("3", 0)
+    often.follow(Seq("3"))
+    often.beat("1", 6 * s)
+    assertEquals(Nil, often.quiet(10 * s - 1))
+    assertEquals(Seq("2"), often.quiet(10 * s), "the node of the third is lost")
+    assertEquals(Seq("1"), often.quiet(16 * s))
+    assertEquals(Nil, often.quiet(100 * s))
+    often.beat("2", 100 * s)
+    assertEquals(Seq("2"), often.quiet(110 * s), "silent once more")
+    heard.registered("1", 0)
+    assertEquals(Nil, heard.quiet(25 * s - 1), "an interval of the user's own, and a half of it")
+    assertEquals(Seq("1"), heard.quiet(25 * s))
+  }
+
   @Test def aBeatMayBeThreeSecondsLate(): Unit = {
     val often = new LastHeard(2 * s)
     often.registered("1", 0)

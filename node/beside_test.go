@@ -454,6 +454,33 @@ func TestTheFirstOfTwoThatAreShortHasNoQuota(t *testing.T) {
 	}
 }
 
+// What an application that shares lacks is known, without a word for it, until it has it; what one that comes first
+// has beyond its targets is no shortage.
+func TestThatOneWhoSharesIsShortIsKnownWithoutAWord(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	a, b := planApp(appA, 2, ids("1", "2")), shared(appB, "")
+	w.ready(1, a, b)
+	w.exec(Key{appA, "1"}).submit(0, 1000, 1)
+	w.exec(Key{appA, "2"}).submit(1, 1000, 1)
+	w.exec(Key{appB, "1"}).submit(0, 1000, 1)
+	a.Stages = []api.StageTarget{target(0, "1", 1000, 1000, time.Hour, 1.5)}
+	w.apply(plan(2, a, b))
+	for range 8 {
+		w.ticks(1)
+		if w.sawEvent(EventShortage) {
+			t.Fatalf("it is told: %+v", w.status.Shortages)
+		}
+	}
+	if s := w.status.Shortages; len(s) != 1 || s[0].App != appB || s[0].To != appA || s[0].Asked-s[0].Had < 0.9 {
+		t.Errorf("shortages %+v", s)
+	}
+	w.apply(plan(3, b))
+	w.ticks(calmAgain + 2)
+	if s := w.status.Shortages; len(s) != 0 {
+		t.Errorf("alone it is short: %+v", s)
+	}
+}
+
 // Of two that cannot both be in time auto gives one up, and says once which one and why.
 func TestWhoIsGivenUpIsTold(t *testing.T) {
 	cfg := testConfig(2)

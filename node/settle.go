@@ -38,19 +38,23 @@ func (d *division) parts(dt time.Duration) []part {
 const tellShare = 0.1
 
 // settle counts what those who took part in the last division lost in the dt since, and
-// tells where a deadline that can be kept begins to lack cores, and ends to. What is less
-// than a quantum is rounding.
+// tells where a deadline that can be kept begins to lack cores, and ends to; of an application
+// that shares it is known without a word. What is less than a quantum is rounding.
 func settle(r *roster, d *division, dt time.Duration) {
 	if dt <= 0 || d.real == 0 {
 		return
 	}
 	parts := d.parts(dt)
 	first, second := mostHad(parts)
+	at := 0 // The first of the group in d.part.
 	for i, p := range parts {
 		g := &d.groups[i]
+		// What an application that comes first has beyond its targets is no shortage of it.
+		unheld := g.Shares && !d.part[at].x.shares
+		at += len(g.Stages)
 		lost := p.asked - p.had
 		if lost < r.cfg.Quantum {
-			if !g.Shares && r.losses.pass(g.ID) {
+			if !unheld && r.losses.pass(g.ID) && !g.Shares {
 				r.out.event(Event{Kind: EventShortageOver, Key: Key{App: g.ID}})
 			}
 			continue
@@ -65,13 +69,16 @@ func settle(r *roster, d *division, dt time.Duration) {
 		}
 		r.losses.add(g.ID, to, units.Work(float64(lost)*dt.Seconds()))
 		r.out.dirty = true
-		if g.Shares {
+		if unheld {
 			continue
 		}
 		s := api.Shortage{App: g.ID, Asked: p.asked, Had: p.had, To: to, GivenUp: d.givenUp[i]}
 		was, yields := r.losses.goOn(s)
 		if !was && lost > p.asked*tellShare {
 			r.losses.begin(s)
+			if g.Shares {
+				continue
+			}
 			r.out.event(Event{Kind: EventShortage, Key: Key{App: g.ID}, Detail: sayShortage(p, d.groups, other, parts)})
 			was = true
 		}

@@ -22,7 +22,7 @@ type Forecast struct {
 	// FullCores is when it would end with all cores.
 	FullCores units.Seconds
 	// Earliest is the earliest deadline that was found feasible, to within a
-	// thousandth; 0 if there is none.
+	// thousandth; 0 if there is none. It is looked for where the deadline is infeasible.
 	Earliest units.Seconds
 	// Stages are in order of id.
 	Stages []StageForecast
@@ -54,25 +54,33 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, supply Supply, elapse
 	}
 	scene := g.scene(p.open(), supply, elapsed)
 	full := scene.walk(0, Standing{})
-	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Earliest: full.finish,
-		Stages: full.stages}
-	if !p.Open {
-		scene.params = p
-		f.Earliest = scene.earliest(full.finish)
-	}
+	f := Forecast{Verdict: api.VerdictNone, Finish: full.finish, FullCores: full.finish, Stages: full.stages}
 	if !(deadline > 0) {
 		return f
 	}
 	if !p.Open {
+		scene.params = p
 		paced := scene.walk(deadline, Standing{})
 		f.Finish, f.Stages = paced.finish, paced.stages
 	}
-	f.Verdict = judge(f.Finish, f.FullCores, deadline)
-	if f.Verdict != api.VerdictInfeasible && (f.Earliest == 0 || deadline < f.Earliest) {
-		// The paper's split is not monotone everywhere; what was walked counts.
-		f.Earliest = deadline
+	if f.Verdict = judge(f.Finish, f.FullCores, deadline); f.Verdict == api.VerdictInfeasible {
+		f.Earliest = scene.earliest(full.finish)
 	}
 	return f
+}
+
+// EarliestOf is the earliest deadline that is feasible for g, to within a thousandth, also where f, which is its
+// Forecast for the same, has no need of it: no later than one that was found feasible; 0 if there is none.
+func (f Forecast) EarliestOf(g *Graph, p Params, deadline units.Seconds, supply Supply,
+	elapsed units.Seconds) units.Seconds {
+	if f.Verdict == api.VerdictInfeasible || f.Verdict == api.VerdictUnknown {
+		return f.Earliest
+	}
+	earliest := g.scene(p, supply, elapsed).earliest(f.FullCores)
+	if deadline > 0 && (earliest == 0 || deadline < earliest) {
+		return deadline // The paper's split is not monotone everywhere; what was walked counts.
+	}
+	return earliest
 }
 
 // scene is what walks of g have in common.
@@ -147,6 +155,9 @@ func meets(finish, deadline units.Seconds) bool { return finish <= deadline*(1+r
 // cores, upwards: growing steps to find one that is feasible, then bisection.
 // What it returns has been walked and found feasible.
 func (s scene) earliest(full units.Seconds) units.Seconds {
+	if s.params.Open {
+		return full
+	}
 	feasible := func(deadline units.Seconds) bool { return meets(s.walk(deadline, Standing{}).finish, deadline) }
 	low, high := full, full
 	for step := full / 64; !feasible(high); step *= 2 {

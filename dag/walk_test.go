@@ -222,15 +222,19 @@ func TestVerdictFollowsFromTheTwoWalks(t *testing.T) {
 func TestEarliestIsFeasibleAndNotLaterThanAFeasibleDeadline(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawPaced(t)
-		if c.f.Earliest <= 0 {
+		supply := dag.Supply{Cores: c.cores, Slots: c.slots}
+		earliest := c.f.EarliestOf(c.g, c.params, c.deadline, supply, c.spent)
+		if earliest <= 0 {
 			t.Fatalf("no earliest deadline: %+v", c.f)
 		}
-		if c.f.Verdict != api.VerdictInfeasible && c.f.Earliest > c.deadline {
-			t.Fatalf("%v is feasible, but the earliest is %v", c.deadline, c.f.Earliest)
+		if infeasible := c.f.Verdict == api.VerdictInfeasible; infeasible != (c.f.Earliest > 0) {
+			t.Fatalf("it is looked for in vain, or not: %+v", c.f)
+		} else if !infeasible && earliest > c.deadline {
+			t.Fatalf("%v is feasible, but the earliest is %v", c.deadline, earliest)
 		}
-		again := c.g.Forecast(c.params, c.f.Earliest, dag.Supply{Cores: c.cores, Slots: c.slots}, c.spent)
+		again := c.g.Forecast(c.params, earliest, supply, c.spent)
 		if again.Verdict == api.VerdictInfeasible {
-			t.Fatalf("the earliest deadline %v is infeasible: %+v", c.f.Earliest, again)
+			t.Fatalf("the earliest deadline %v is infeasible: %+v", earliest, again)
 		}
 	})
 }

@@ -25,6 +25,8 @@ type Profile struct {
 	Rate units.Rate
 	// FixedPart is api.RegisterReply.FixedPart; nil for a stored profile.
 	FixedPart map[string]units.Fraction
+	// judged is View.Judged, of a stored profile that has been asked for.
+	judged *Profile
 }
 
 // NewProfile returns p with its graph, or says what is wrong with it.

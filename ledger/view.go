@@ -153,12 +153,17 @@ func (v View) Profiles() []*Profile { return sorted(v.l.profiles.stored) }
 // nobody's or shared; in no order.
 func (v View) ProfileNames(user string) iter.Seq[string] { return v.l.profiles.names(user) }
 
-// Copy returns the profile of that name for a user's run of one application, nil for none.
-func (v View) Copy(user, name string) *Profile {
-	if p := v.l.profiles.find(user, name); p != nil {
-		return p.forRun(v.l.cfg.Beta)
+// Judged is the profile of that name as a user's run would have it, for a decider that judges by it and has nothing
+// run, nil for none: it is made once for each version of a profile, and changed by nobody.
+func (v View) Judged(user, name string) *Profile {
+	p := v.l.profiles.find(user, name)
+	if p != nil && p.judged == nil {
+		p.judged = p.forRun(v.l.cfg.Beta)
 	}
-	return nil
+	if p == nil {
+		return nil
+	}
+	return p.judged
 }
 
 // Newest reports whether the newest run in the profile of that name, a user's own or everybody's, is

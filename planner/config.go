@@ -244,7 +244,7 @@ func (c Config) PolicyIn(v ledger.View) api.QueuePolicy {
 
 func (c Config) line(by api.QueuePolicy) queue.Policy {
 	return queue.Policy{Rule: by.Rule, Order: by.Order, Size: by.Size, Late: by.Late, Places: c.places(),
-		Verdicts: c.verdicts()}
+		Verdicts: c.verdicts(), Findings: new(queue.Findings)}
 }
 
 // runAge and runBytes bound the runs that are kept for reports.

@@ -202,7 +202,7 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 		d.Promise.Deadline = min(max(leastLeft, r.Deadline+d.Tenant.Owner.Moved), api.MostAmount)
 	}
 	if r.Mode != api.ModeOff && r.Mode != api.ModeEndless {
-		d.Profile = v.Copy(r.User, d.Promise.Profile)
+		d.Profile = v.Judged(r.User, d.Promise.Profile)
 	}
 	switch {
 	case r.Mode == api.ModeOff:

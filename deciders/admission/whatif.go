@@ -42,8 +42,8 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 		params = c.Shape(max(1, len(s.Seats)))
 	}
 	f, said := verdict.Forecast(v, c, params, v.Now())
-	r := api.PlanReply{Verdict: f.Verdict, Reason: said + asked, Earliest: f.Earliest, Cores: s.Cores,
-		Stages: []api.PlanReplyLine{}}
+	r := api.PlanReply{Verdict: f.Verdict, Reason: said + asked, Earliest: c.Earliest(params, f, v.Now()),
+		Cores: s.Cores, Stages: []api.PlanReplyLine{}}
 	if q.Deadline > 0 {
 		r.Needed = estimate.Needed(p, a.Promise.Deadline)
 	}

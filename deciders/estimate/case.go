@@ -55,6 +55,11 @@ func (c Case) Forecast(q dag.Params, at units.Instant) dag.Forecast {
 	return c.App.Profile.Graph.Forecast(q, c.App.Promise.Deadline, c.Supply, c.App.At(at))
 }
 
+// Earliest is the earliest deadline that is feasible where f is the forecast, 0 if there is none.
+func (c Case) Earliest(q dag.Params, f dag.Forecast, at units.Instant) units.Seconds {
+	return f.EarliestOf(c.App.Profile.Graph, q, c.App.Promise.Deadline, c.Supply, c.App.At(at))
+}
+
 // End predicts the end of the application from where it stands if all its stages had all cores of the supply.
 func (c Case) End() units.Seconds {
 	q, course := c.outlook.Equations, c.outlook.Course(c.App)

@@ -13,6 +13,10 @@
 // An application fits where one of its executors does; it then gets executors on all nodes
 // that have room for them (placement.Policy.Seats), and more as memory comes free.
 //
+// What was found of an application that waits is kept (Findings): its graph is walked again when its profile, its
+// deadline, the nodes or who is there have changed, or its expected start has moved by a hundredth of its deadline,
+// of four applications in a round at most.
+//
 // # The order "edf"
 //
 // Earliest deadline first, then arrival. An application without a deadline comes as if it

@@ -16,7 +16,7 @@ func (p Policy) Shares(o *estimate.Outlook) map[api.AppID]int {
 	}
 	b := p.newBook(o, slices.Clone(o.View.Waiting()))
 	for _, a := range b.line {
-		b.enter(a, o.View.Copy(a.Tenant.Owner.User, a.Promise.Profile))
+		b.enter(a, o.View.Judged(a.Tenant.Owner.User, a.Promise.Profile))
 	}
 	b.sort()
 	shares, s := make(map[api.AppID]int), b.assign()

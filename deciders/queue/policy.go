@@ -20,6 +20,8 @@ type Policy struct {
 	// Places says where applications get executors, Verdicts how they are judged.
 	Places   placement.Policy
 	Verdicts verdict.Policy
+	// Findings are those of applications that wait, nil to find them each time.
+	Findings *Findings
 }
 
 // What becomes of an application that waits.

@@ -26,7 +26,7 @@ func (p Policy) Decide(o *estimate.Outlook, newcomer *Newcomer) []Choice {
 	}
 	h := p.newRound(o, line)
 	for _, a := range line {
-		profile := o.View.Copy(a.Tenant.Owner.User, a.Promise.Profile)
+		profile := o.View.Judged(a.Tenant.Owner.User, a.Promise.Profile)
 		if newcomer != nil && a == newcomer.App {
 			profile = newcomer.Profile
 		}
@@ -49,6 +49,11 @@ func (p Policy) Decide(o *estimate.Outlook, newcomer *Newcomer) []Choice {
 		}
 		choices = append(choices, c)
 	}
+	there := make(map[api.AppID]basis, len(waiting))
+	for _, i := range waiting {
+		there[choices[i].App.ID] = h.basis(choices[i].App, &choices[i])
+	}
+	p.Findings.begin(there)
 	for again := true; again; {
 		again = false
 		setPlaces(choices, waiting)
@@ -130,7 +135,7 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	if comes {
 		entering = h.book.entered[c.App.ID].app
 	}
-	whole, err := h.book.Places.Seats(h.outlook, entering, placement.Whole)
+	f, err := h.find(c, entering, comes)
 	if err != nil {
 		// Of who waits a node may only be away, or give less for a while.
 		if comes && api.KindOf(err) != api.KindTransient {
@@ -141,8 +146,8 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 		c.Judgement.Reason = fmt.Sprintf("queued at place %d of %d: %v", c.Wait.Place, c.Wait.Of, err)
 		return
 	}
-	c.Wait.Latest = verdict.Latest(h.outlook, entering, whole)
-	c.Judgement = h.book.Verdicts.Waiting(h.outlook, entering, whole, c.Wait)
+	c.Wait.Latest = f.latest
+	c.Judgement = verdict.Waiting(h.outlook, entering, f.judgement, c.Wait)
 	if !h.book.mustKeep(c.App, comes) {
 		return
 	}
@@ -153,6 +158,29 @@ func (h *round) judge(c *Choice, newcomer *Newcomer) {
 	if refused || c.Wait.Latest > 0 && now > c.Wait.Latest || c.App.At(now) >= c.App.Promise.Deadline {
 		c.What, c.Err = Refuse, api.Errorf(api.KindInfeasible, "%s", c.Judgement.Reason)
 	}
+}
+
+// find is the verdict on a, which waits and is c's, as it is known, or anew; an error where it has no seats.
+func (h *round) find(c *Choice, a *ledger.App, comes bool) (finding, error) {
+	if f := h.book.Findings.known(c.App.ID); f != nil && !comes {
+		return *f, nil
+	}
+	whole, err := h.book.Places.Seats(h.outlook, a, placement.Whole)
+	if err != nil {
+		return finding{}, err
+	}
+	f := finding{by: h.basis(a, c), latest: verdict.Latest(h.outlook, a, whole)}
+	f.judgement = h.book.Verdicts.Judge(h.outlook, a, whole, f.by.at)
+	h.book.Findings.keep(c.App.ID, f)
+	return f, nil
+}
+
+// basis is what a verdict on a, which is c's, is found by now.
+func (h *round) basis(a *ledger.App, c *Choice) basis {
+	if h.around == (around{}) {
+		h.around = aroundOf(h.view)
+	}
+	return basis{a.Profile, a.Promise.Mode, a.Promise.Deadline, h.around, max(h.view.Now(), c.Wait.Start)}
 }
 
 // heard is for how long the driver of an application may be silent that is turned down while it waits: one that speaks

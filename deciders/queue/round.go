@@ -36,6 +36,8 @@ type round struct {
 	// is to grow, nil until somebody asks.
 	blocked bool
 	nobody  *bool
+	// around is part of the basis of each verdict, zero until one is asked for.
+	around around
 	// unused says who holds memory without a task, for those whose executors take so much.
 	unused map[units.Bytes]string
 }

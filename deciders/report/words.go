@@ -112,10 +112,10 @@ func Taught(p estimate.Policy, a *ledger.App, s *api.AppSummary, learnt api.Prof
 	if learnt.Runs > 1 {
 		said = fmt.Sprintf("profile %s knows %d runs", s.Profile, learnt.Runs)
 	}
-	f := known.Graph.Forecast(p.Turns(known.Graph, p.Together(known.Graph)), 0,
-		dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}, 0)
-	if f.Earliest > 0 {
-		said += fmt.Sprintf("; %s or more would be a feasible deadline", sayAbout(f.Earliest))
+	g, supply := known.Graph, dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots}
+	q := p.Turns(g, p.Together(g))
+	if earliest := g.Forecast(q, 0, supply, 0).EarliestOf(g, q, 0, supply, 0); earliest > 0 {
+		said += fmt.Sprintf("; %s or more would be a feasible deadline", sayAbout(earliest))
 	}
 	s.Headline += "; " + said
 }

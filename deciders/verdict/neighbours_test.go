@@ -37,7 +37,7 @@ func TestJudgeBesideOthers(t *testing.T) {
 		}
 		seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
 		a := &ledger.App{ID: "app-2", Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: w.deadline, Mode: ledger.Paced},
-			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
+			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Judged("", "p")}
 		v := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now)
 		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) {
 			t.Errorf("%s: %s: %s; want %s and %q", name, v.Verdict, v.Reason, w.want, w.says)
@@ -72,7 +72,7 @@ func TestAVerdictNamesALongerVariant(t *testing.T) {
 		c.Know(ledger.ProfileSaved{Body: body})
 		seating := placement.Seating{Seats: []placement.Seat{{Node: c.View().Node("a"), Executors: 1}, {Node: c.View().Node("b"), Executors: 1}}, Cores: 8, Slots: 8}
 		a := &ledger.App{ID: "app-2", Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 1000, Mode: ledger.Paced},
-			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
+			Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Judged("", "p")}
 		got := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now).Reason
 		if !strings.Contains(got, says) || strings.Contains(got, "variant") != strings.Contains(says, "variant") {
 			t.Errorf("%s, want %q", got, says)

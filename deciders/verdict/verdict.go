@@ -62,11 +62,9 @@ func (p Policy) Judge(o *estimate.Outlook, a *ledger.App, seating placement.Seat
 	return v
 }
 
-// Waiting is the verdict on an application that is queued and would have that seating: what
-// it is if it starts when that is expected, with when it has to start at the latest.
-func (p Policy) Waiting(o *estimate.Outlook, a *ledger.App, seating placement.Seating, w ledger.Wait) ledger.Judgement {
+// Waiting is the verdict on an application that is queued: j is what it is if it starts when that is expected.
+func Waiting(o *estimate.Outlook, a *ledger.App, j ledger.Judgement, w ledger.Wait) ledger.Judgement {
 	at := max(o.View.Now(), w.Start)
-	j := p.Judge(o, a, seating, at)
 	if w.Start == 0 && a.Promise.Deadline > 0 && j.Verdict != api.VerdictInfeasible && a.Promise.Mode != ledger.Off {
 		j.Verdict = api.VerdictUnknown
 		j.Reason = due(o.View, a) + " is unknown to be feasible: nobody knows when the application starts"

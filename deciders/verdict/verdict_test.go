@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 		a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: w.deadline, Mode: w.mode},
 			Tenant: ledger.Tenant{Launch: api.Launch{Mode: w.launch}}, Outcome: ledger.Outcome{State: api.AppRunning}}
 		if w.profile {
-			a = &ledger.App{Promise: a.Promise, Tenant: a.Tenant, Outcome: a.Outcome, Profile: c.View().Copy("", "p")}
+			a = &ledger.App{Promise: a.Promise, Tenant: a.Tenant, Outcome: a.Outcome, Profile: c.View().Judged("", "p")}
 		}
 		v := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now)
 		if v.Verdict != w.want || !strings.Contains(v.Reason, w.says) || (v.Gate == ledger.Gate{}) != w.gated {
@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 	}
 	pacing := verdict.Policy{}
 	pacing.PaceInfeasible = true
-	a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 50, Mode: ledger.Paced}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", "p")}
+	a := &ledger.App{Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 50, Mode: ledger.Paced}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Judged("", "p")}
 	if v := pacing.Judge(outlook(c), a, seating, c.Now); v.Verdict != api.VerdictInfeasible || v.Gate.Infeasible {
 		t.Errorf("with infeasible deadlines paced: %+v", v)
 	}
@@ -89,7 +89,7 @@ func TestAVerdictInItsUsersWords(t *testing.T) {
 			mode = ledger.Recording
 		}
 		a := &ledger.App{Promise: ledger.Promise{Profile: w.profile, Start: c.Now, Deadline: w.deadline, ByMoment: w.moment, Mode: mode},
-			Tenant: ledger.Tenant{UTCOffset: 7200}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Copy("", w.profile)}
+			Tenant: ledger.Tenant{UTCOffset: 7200}, Outcome: ledger.Outcome{State: api.AppRunning}, Profile: c.View().Judged("", w.profile)}
 		v := verdict.Policy{}.Judge(outlook(c), a, seating, c.Now)
 		if !strings.Contains(v.Reason, w.says) || strings.HasSuffix(w.says, "in 68s") && !strings.HasSuffix(v.Reason, w.says) || w.profile == "wordcount" && strings.Contains(v.Reason, "nearest") {
 			t.Errorf("%+v: %q", w, v.Reason)

@@ -15,7 +15,7 @@
 //
 // What was found of an application that waits is kept (Findings): its graph is walked again when its profile, its
 // deadline, the nodes or who is there have changed, or its expected start has moved by a hundredth of its deadline,
-// of four applications in a round at most.
+// of two applications in a round at most.
 //
 // # The order "edf"
 //

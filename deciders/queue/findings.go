@@ -14,7 +14,7 @@ import (
 const (
 	// mostAnew bounds of how many applications that wait in a round what was found is found anew, those first whose
 	// verdict is oldest: to walk a graph of 2,000 stages takes milliseconds.
-	mostAnew = 4
+	mostAnew = 2
 	// keptShare is the part of its deadline by which the expected start of an application may move until its verdict
 	// is found anew.
 	keptShare = 0.01

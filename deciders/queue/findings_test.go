@@ -84,9 +84,9 @@ func TestVerdictsOfThoseThatWaitAreKept(t *testing.T) {
 		change.do()
 		before := p.Findings.Made()
 		var got []queue.Choice
-		for range 26 {
+		for range 51 {
 			was := p.Findings.Made()
-			if got = p.Decide(outlook(c), nil); p.Findings.Made()-was > 4 {
+			if got = p.Decide(outlook(c), nil); p.Findings.Made()-was > 2 {
 				t.Fatalf("%s: %d verdicts were found in one round", change.name, p.Findings.Made()-was)
 			}
 		}

@@ -42,8 +42,6 @@ type cluster struct {
 	turn   planner.Turn
 	kept   *report.Kept // Who answers has it; nil predicts each time.
 	db     store.Store
-	file   string   // Of db.
-	beside *os.File // Takes the bytes that db has taken, for the bare append.
 	now    units.Instant
 	began  units.Instant
 	nodes  []*scaleNode
@@ -55,9 +53,7 @@ type cluster struct {
 	// on one thread, in which other programs of the machine have no part. The cluster is
 	// not locked to a thread, for the daemon's loop is not: what is locked cannot go
 	// on elsewhere when the runtime takes its processor for the collector.
-	// own is what an event took less a bare append of the same bytes, synced, which is
-	// bare.
-	events, own, bare, cpus, engines, stores, encodes, ticks, statuses []float64
+	events, cpus, engines, stores, encodes, ticks, statuses []float64
 }
 
 // clusterSize is of how many nodes and applications a cluster is, and on how many nodes each of these is.
@@ -98,18 +94,12 @@ func newCluster(t testing.TB, size clusterSize) *cluster {
 // Apply returns.
 func (c *cluster) open() {
 	c.t.Helper()
-	dir := c.t.TempDir()
-	c.file = filepath.Join(dir, "planner.db")
-	db, err := store.Open(c.file, store.Options{})
+	db, err := store.Open(filepath.Join(c.t.TempDir(), "planner.db"), store.Options{})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	beside, err := os.Create(filepath.Join(dir, "beside"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.db, c.beside = db, beside
-	c.t.Cleanup(func() { _, _ = db.Close(), beside.Close() })
+	c.db = db
+	c.t.Cleanup(func() { _ = db.Close() })
 }
 
 // step runs the engine for one event and carries out what it wants; it returns the
@@ -117,7 +107,6 @@ func (c *cluster) open() {
 func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Duration) {
 	c.t.Helper()
 	thread, cpu := unix.Gettid(), threadTime(c.t)
-	before := c.size()
 	start := time.Now()
 	c.turn.Take(c.engine.Step(c.now, event))
 	stepped := time.Now()
@@ -151,13 +140,6 @@ func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Dur
 		c.engines = append(c.engines, ms(stepped.Sub(start)))
 		c.stores = append(c.stores, ms(saved.Sub(stepped)))
 		c.encodes = append(c.encodes, ms(took-saved.Sub(start)))
-		// A rewrite of the file leaves it smaller: the event bears all of that.
-		bare := time.Duration(0)
-		if grown := c.size() - before; grown > 0 {
-			bare = c.append(grown)
-			c.bare = append(c.bare, ms(bare))
-		}
-		c.own = append(c.own, ms(took-bare))
 	}
 	for _, action := range actions {
 		if p, ok := action.(planner.PublishPlan); ok {
@@ -165,30 +147,6 @@ func (c *cluster) step(event planner.Event) (reply any, plans int, took time.Dur
 		}
 	}
 	return reply, plans, took
-}
-
-// size is that of the store's file.
-func (c *cluster) size() int64 {
-	st, err := os.Stat(c.file)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return st.Size()
-}
-
-// append appends so many bytes to the file beside the store's, as the store does, and
-// returns how long that took until they were on the disk.
-func (c *cluster) append(bytes int64) time.Duration {
-	body := make([]byte, bytes)
-	start := time.Now()
-	_, err := c.beside.Write(body)
-	if err == nil {
-		err = unix.Fdatasync(int(c.beside.Fd()))
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return time.Since(start)
 }
 
 func (c *cluster) encode(body any) {
@@ -234,8 +192,7 @@ func (c *cluster) join() {
 			c.second()
 		}
 	}
-	c.events, c.own, c.bare, c.cpus, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil,
-		nil, nil, nil
+	c.events, c.cpus, c.engines, c.stores, c.encodes, c.ticks, c.statuses = nil, nil, nil, nil, nil, nil, nil
 }
 
 // scaleProfile is a chain of stages that take 10 s on so many nodes of 16 cores.
@@ -402,10 +359,6 @@ func (c *cluster) figures() []figure {
 	out := []figure{
 		{"plan.scale_ms.p50", benchline.Median(c.events), "ms"},
 		{"plan.scale_ms.p99", benchline.Quantile(c.events, 0.99), "ms"},
-		{"plan.fdatasync_ms.p50", benchline.Median(c.bare), "ms"},
-		{"plan.fdatasync_ms.p99", benchline.Quantile(c.bare, 0.99), "ms"},
-		{"plan.scale_own_ms.p50", benchline.Median(c.own), "ms"},
-		{"plan.scale_own_ms.p99", benchline.Quantile(c.own, 0.99), "ms"},
 		{"plan.scale_engine_ms.p99", benchline.Quantile(c.engines, 0.99), "ms"},
 		{"plan.scale_store_ms.p99", benchline.Quantile(c.stores, 0.99), "ms"},
 		{"plan.scale_encode_ms.p99", benchline.Quantile(c.encodes, 0.99), "ms"},
@@ -414,7 +367,8 @@ func (c *cluster) figures() []figure {
 		{"plan.scale_rss_mib", benchline.One(residentMiB(c.t, os.Getpid())), "MiB"},
 	}
 	if len(c.cpus) > 0 {
-		out = append(out, figure{"plan.scale_cpu_ms.p99", benchline.Quantile(c.cpus, 0.99), "ms"})
+		out = append(out, figure{"plan.scale_own_ms.p50", benchline.Median(c.cpus), "ms"},
+			figure{"plan.scale_own_ms.p99", benchline.Quantile(c.cpus, 0.99), "ms"})
 	}
 	return out
 }

@@ -108,9 +108,10 @@
 //	overhead.*_ratio, overhead.*_ratio.W Pacer at all cores over tuned stock, of the demonstration and of a workload
 //	pacing.core_seconds_ratio, .W.S      Pacer with a deadline over Pacer at all cores
 //	plan.latency_ms.p99                  from a driver's event to the quota in force
+//	question.queue_ms.100x2000           an ask of the queue, a second after the last one, while a hundred wait whose
+//	                                     profiles have 2,000 stages, p99
 //	plan.scale_ms.*                      a stage event of 1,000 applications on 10,000 nodes, on the disk when it ends
-//	plan.fdatasync_ms.*                  the same bytes appended and synced by nobody but the benchmark, right after it
-//	plan.scale_own_ms.*                  the former less the latter, event by event
+//	plan.scale_own_ms.*                  the CPU time of that
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
 //	                                     ends; register.scale.flexible_ms.* under that rule of the queue
 //	web.kib_gz, web.lines                the page's files compressed, and the lines of ours

@@ -77,6 +77,7 @@ func rows(o options) []row {
 			{name: "chaos", minutes: 30, measure: chaos},
 			{name: "failover", minutes: 2, measure: failover},
 			{name: "question", minutes: 1, measure: question},
+			{name: "waiting", minutes: 0.2, measure: asks},
 			fuzzed(nil),
 			{name: "torture", measure: tortured},
 			{name: "soak", measure: soaked},

@@ -27,6 +27,16 @@ type Graph struct {
 	factors []float64
 	// whole has by node what a stage occupies, with one executor and with more (occupied).
 	whole [2][]float64
+	// Sums are those of the profile.
+	Sums Sums
+}
+
+// Sums are what a profile has in all.
+type Sums struct {
+	// Work is that of stages whose rate is known, Gaps what comes before these, Durations what all stages take with
+	// their gaps.
+	Work            units.Work
+	Gaps, Durations units.Seconds
 }
 
 // node is a stage, or the barrier between two jobs: it waits for the last stages of a job, and
@@ -77,6 +87,15 @@ func (g *Graph) take(p api.Profile) {
 		}
 	}
 	g.sumGaps()
+	g.Sums = Sums{}
+	for i := range g.profile.Stages {
+		s := &g.profile.Stages[i]
+		g.Sums.Durations += s.Gap + s.Duration
+		if s.NominalRate > 0 {
+			g.Sums.Work += units.Work(work(s))
+			g.Sums.Gaps += s.Gap
+		}
+	}
 }
 
 // measure fills in whole.

@@ -20,6 +20,15 @@ func least(now units.Instant, a *ledger.App, c Course) units.Cores {
 	return units.Cores(work / max(float64(left), leastLeft))
 }
 
+// unbegun is the prospect of a, which waits and has all of its profile before it: none of its stages is looked at,
+// for each one that comes asks about all that wait.
+func unbegun(now units.Instant, a *ledger.App) *prospect {
+	all, body := a.Profile.Graph.Sums, &a.Profile.Body
+	left := float64(a.Promise.Deadline - a.At(now) - body.Tail - body.Exit - all.Gaps)
+	return &prospect{least: units.Cores(float64(all.Work) / max(left, leastLeft)),
+		fastest: max(float64(body.Tail+body.Exit+all.Durations), leastLeft)}
+}
+
 // leastLeft is the time, in seconds, that is taken to be left at least.
 const leastLeft = 0.1
 

@@ -44,6 +44,9 @@ func (o *Outlook) prospect(a *ledger.App) *prospect {
 
 // timed is the prospect of a with what passes with time.
 func (o *Outlook) timed(a *ledger.App) *prospect {
+	if a.Queued() && len(a.Order) == 0 {
+		return unbegun(o.View.Now(), a)
+	}
 	x, now := o.prospect(a), o.View.Now()
 	if x.at != now {
 		x.at, x.least, x.fastest = now, least(now, a, x.course), fastest(a, x.course)

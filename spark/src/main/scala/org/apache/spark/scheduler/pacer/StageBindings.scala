@@ -473,7 +473,7 @@ private[scheduler] object StageBindings {
     var unlaunched: Int = weights.length
     private val holders = new Array[String](weights.length)
     /** Tasks by falling weight; those before next are launched. */
-    private lazy val byWeight = weights.indices.sortBy(i => -weights(i)).toArray
+    private lazy val byWeight = TaskWeights.heaviestFirst(weights)
     private var next = 0
 
     /** The weight of the heaviest task that waits, 0 if none does. */

@@ -12,7 +12,7 @@ import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.resource.ResourceProfile
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend
-import org.apache.spark.scheduler.{BarrierJobSlotsNumberCheckFailed, ExecutorLossReason, SchedulingMode, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
+import org.apache.spark.scheduler.{BarrierJobSlotsNumberCheckFailed, ExecutorLossReason, SchedulingMode, Task, TaskSchedulerImpl, TaskSet, TaskSetManager, WorkerOffer}
 import org.apache.spark.storage.BlockManagerId
 import org.apache.spark.util.{AccumulatorV2, Utils}
 
@@ -73,7 +73,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
       submitted = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
       if (submitted.weighted) {
         if (!taskSet.tasks.exists(_.isBarrier)) StageBoundScheduling.heaviestFirst(taskSet.tasks, submitted.weights)
-        giveWeights(taskSet, submitted.weights)
+        StageBoundScheduling.giveWeights(taskSet.tasks, submitted.weights)
       }
     }
     super.submitTasks(taskSet)
@@ -296,14 +296,6 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     bindings.openForGood(reason)
     say(s"$reason: from now on stages share executors, this application is not paced")
   }
-
-  /** Each task's own weight goes along with it: the whole list would travel with every task. */
-  private def giveWeights(taskSet: TaskSet, weights: Array[Long]): Unit =
-    taskSet.tasks.iterator.zip(weights.iterator).foreach { case (task, weight) =>
-      val own = Option(task.localProperties).map(Utils.cloneProperties).getOrElse(new Properties())
-      own.setProperty(PacerExecutorPlugin.WeightProperty, weight.toString)
-      task.localProperties = own
-    }
 }
 
 private[scheduler] object StageBoundScheduling {
@@ -313,10 +305,28 @@ private[scheduler] object StageBoundScheduling {
    * A large task that comes last is what a stage waits for.
    */
   private[pacer] def heaviestFirst[T <: AnyRef](tasks: Array[T], weights: Array[Long]): Unit = {
-    val sorted = tasks.zip(weights).sortBy(-_._2)
-    for (i <- sorted.indices) {
-      tasks(i) = sorted(i)._1
-      weights(i) = sorted(i)._2
+    val (before, weighed) = (tasks.clone(), weights.clone())
+    for ((from, to) <- TaskWeights.heaviestFirst(weights).iterator.zipWithIndex) {
+      tasks(to) = before(from)
+      weights(to) = weighed(from)
+    }
+  }
+
+  /**
+   * Each task's own weight goes along with it: the whole list would travel with every task. Those that
+   * weigh the same share their properties, for there may be millions.
+   */
+  private[pacer] def giveWeights(tasks: Array[Task[_]], weights: Array[Long]): Unit = {
+    val given = mutable.HashMap[Long, (Properties, Properties)]() // What each weight's tasks had, and have.
+    tasks.iterator.zip(weights.iterator).foreach { case (task, weight) =>
+      val had = task.localProperties
+      val has = given.get(weight).filter(_._1 eq had).map(_._2).getOrElse {
+        val own = Option(had).map(Utils.cloneProperties).getOrElse(new Properties())
+        own.setProperty(PacerExecutorPlugin.WeightProperty, weight.toString)
+        given(weight) = had -> own
+        own
+      }
+      task.localProperties = has
     }
   }
 

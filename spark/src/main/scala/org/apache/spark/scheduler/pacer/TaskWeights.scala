@@ -1,11 +1,13 @@
 package org.apache.spark.scheduler.pacer
 
+import scala.collection.mutable
+
 /** Weights of a stage's tasks in millionths of the mean one. */
 private[scheduler] object TaskWeights {
   val MeanWeight = 1000000L
 
-  /** Stages with more tasks are not worth the properties, with one task there is nothing to weigh. */
-  private val Weighable = 2 to 4000
+  /** Tasks of a stage that has more of them are weighed in so many classes of size: each weight is a set of properties. */
+  val MostClasses = 4000
 
   /** Below this ratio of the largest task to the mean the weights would be noise. */
   private val Skew = 1.1
@@ -23,23 +25,62 @@ private[scheduler] object TaskWeights {
   def alike(tasks: Int): Array[Long] = Array.fill(tasks)(MeanWeight)
 
   /** Weights of which that part is the same for each task, with the same sum. */
-  def withFixedPart(weights: Array[Long], part: Double): Array[Long] = if (part <= 0) weights else {
-    val w = weights.map(v => math.round(part * MeanWeight + (1 - part) * v))
-    w(weights.indexOf(weights.max)) += MeanWeight * w.length - w.sum
+  def withFixedPart(weights: Array[Long], part: Double): Array[Long] =
+    if (part <= 0) weights else whole(weights.map(v => part * MeanWeight + (1 - part) * v))
+
+  /** Weights for tasks of these sizes, adding up to the number of tasks; None if they are about the same, or there is one. */
+  def of(bytes: Array[Long]): Option[Array[Long]] = if (bytes.length < 2) None else {
+    val fixed = math.max(FixedBytes, FixedShare * bytes.map(_.toDouble).sum / bytes.length)
+    val own = bytes.map(_ + fixed)
+    val mean = own.sum / own.length
+    if (own.max <= Skew * mean) {
+      None
+    } else {
+      val costs = if (own.length <= MostClasses) own else classed(own)
+      Some(whole(costs.map(c => MeanWeight * c / mean)))
+    }
+  }
+
+  /**
+   * Weights in whole millionths, the same for equal ones, with the sum that all have: what rounding leaves of many
+   * equal ones goes to fewer, and in the end to the heaviest.
+   */
+  private def whole(exact: Array[Double]): Array[Long] = {
+    val counts = mutable.LinkedHashMap[Double, Int]()
+    exact.foreach(x => counts(x) = counts.getOrElse(x, 0) + 1)
+    var left = 0.0
+    val rounded = counts.toSeq.sortBy(-_._2).map { case (x, n) =>
+      val due = x * n + left
+      val weight = math.round(due / n)
+      left = due - weight * n.toDouble
+      x -> weight
+    }.toMap
+    val w = exact.map(rounded)
+    w(w.indexOf(w.max)) += MeanWeight * w.length - w.sum
     w
   }
 
-  /** Weights for tasks of these sizes, adding up to the number of tasks; None if they are about the same. */
-  def of(bytes: Array[Long]): Option[Array[Long]] = if (!Weighable.contains(bytes.length)) None else {
-    val fixed = math.max(FixedBytes, FixedShare * bytes.map(_.toDouble).sum / bytes.length)
-    val costs = bytes.map(_ + fixed)
-    val mean = costs.sum / costs.length
-    if (costs.max <= Skew * mean) {
-      None
-    } else {
-      val w = costs.map(c => math.round(MeanWeight * c / mean))
-      w(costs.indexOf(costs.max)) += MeanWeight * w.length - w.sum
-      Some(w)
+  /** Costs of which each is the mean of its class; all are equally wide, and two fewer than may be: rounding makes some. */
+  private def classed(costs: Array[Double]): Array[Double] = {
+    val width = costs.max / (MostClasses - 3)
+    val sums = new Array[Double](MostClasses)
+    val counts = new Array[Int](MostClasses)
+    costs.foreach { c =>
+      sums((c / width).toInt) += c
+      counts((c / width).toInt) += 1
     }
+    costs.map { c => sums((c / width).toInt) / counts((c / width).toInt) }
   }
+
+  /** Tasks by falling weight, those that weigh the same in order. */
+  def heaviestFirst(weights: Array[Long]): Array[Int] =
+    if (weights.indices.drop(1).forall(i => weights(i - 1) >= weights(i))) {
+      weights.indices.toArray
+    } else {
+      // Weights are few: a sort of numbers does for millions of tasks.
+      val rank = weights.distinct.sorted.reverse.zipWithIndex.toMap
+      val keys = Array.tabulate(weights.length)(i => rank(weights(i)).toLong << 32 | i)
+      java.util.Arrays.sort(keys)
+      keys.map(_.toInt)
+    }
 }

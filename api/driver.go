@@ -287,7 +287,7 @@ type RegisterReply struct {
 	Verdict Verdict `json:"verdict,omitempty"`
 	// Reason is one line for the user: the verdict and why.
 	Reason string `json:"reason,omitempty"`
-	// Earliest is the earliest deadline that is feasible; 0 when not known.
+	// Earliest is the earliest deadline that is feasible, where this one is not; 0 when not known.
 	Earliest units.Seconds `json:"earliest_s,omitempty"`
 	// Executors is how many the driver should wait for before its first stage; 0 while it
 	// is queued: when it starts, as many as its Directive has.

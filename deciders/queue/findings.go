@@ -2,8 +2,8 @@ package queue
 
 import (
 	"cmp"
-	"hash/fnv"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -53,17 +53,22 @@ type basis struct {
 // come and gone.
 type around struct{ nodes, news uint64 }
 
-// aroundOf is that of v.
+// aroundOf is that of v: the hash is FNV-1a, of words where there are some, for there may be 10,000 nodes.
 func aroundOf(v ledger.View) around {
-	h := fnv.New64a()
-	for _, n := range v.Live() {
-		_, _ = h.Write([]byte(n.Node))
-		for _, x := range [...]uint64{uint64(float64(n.Offered) * 1000), uint64(n.Room())} {
-			_, _ = h.Write([]byte{byte(x), byte(x >> 8), byte(x >> 16), byte(x >> 24), byte(x >> 32), byte(x >> 40)})
+	h := uint64(14695981039346656037)
+	mix := func(x uint64) { h = (h ^ x) * 1099511628211 }
+	for _, n := range v.Nodes() {
+		if !n.Live() {
+			continue
 		}
+		for i := range len(n.Node) {
+			mix(uint64(n.Node[i]))
+		}
+		mix(math.Float64bits(float64(n.Offered)))
+		mix(uint64(n.Room()))
 	}
 	freed, _ := v.Freed()
-	return around{h.Sum64(), v.Growth() + freed}
+	return around{h, v.Growth() + freed}
 }
 
 // holds reports whether what was found by b is about what would be found by now.

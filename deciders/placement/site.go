@@ -83,17 +83,27 @@ func fitting(a, b *Site) int {
 // their indices in rising order; 0 chooses all. It is pure: the choice depends on what the
 // sites are, not on their order. Names must differ.
 func choose(sites []Site, most int, order Order) []int {
-	chosen := make([]int, len(sites))
-	for i := range chosen {
-		chosen[i] = i
-	}
 	if most == 0 || most >= len(sites) {
-		return chosen
+		all := make([]int, len(sites))
+		for i := range all {
+			all[i] = i
+		}
+		return all
 	}
-	slices.SortFunc(chosen, func(i, j int) int { return order(&sites[i], &sites[j]) })
-	chosen = chosen[:most]
-	slices.Sort(chosen)
-	return chosen
+	// The best so far, in order: where there are many sites few of them get in.
+	best, compare := make([]int, 0, most), func(k, i int) int { return order(&sites[k], &sites[i]) }
+	for i := range sites {
+		if len(best) == most {
+			if compare(best[most-1], i) <= 0 {
+				continue
+			}
+			best = best[:most-1]
+		}
+		at, _ := slices.BinarySearchFunc(best, i, compare)
+		best = slices.Insert(best, at, i)
+	}
+	slices.Sort(best)
+	return best
 }
 
 // byName is what decides between equals.

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -155,6 +156,37 @@ func TestOrdersAreTotal(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// Of many sites those are chosen that a sort of all puts first, and each but the best is looked at once.
+func TestTheBestOfManySitesAreChosenInOneLook(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sites := make([]Site, 2000)
+		kinds := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Site {
+			return Site{Offered: units.Cores(rapid.IntRange(1, 4).Draw(t, "cores")), Apps: rapid.IntRange(0, 3).Draw(t, "apps"),
+				Free: units.Bytes(rapid.IntRange(0, 8).Draw(t, "free")), Needed: 4}
+		}), 1, 9).Draw(t, "kinds")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		for i := range sites {
+			sites[i] = kinds[r.IntN(len(kinds))]
+			sites[i].Name = fmt.Sprintf("n%05d", r.IntN(1<<40))
+		}
+		most, looks := rapid.IntRange(1, 40).Draw(t, "most"), 0
+		got := choose(sites, most, func(a, b *Site) int { looks++; return leastCommitted(a, b) })
+		want := make([]int, len(sites))
+		for i := range want {
+			want[i] = i
+		}
+		slices.SortFunc(want, func(i, k int) int { return leastCommitted(&sites[i], &sites[k]) })
+		want = want[:most]
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v are chosen, want %v", got, want)
+		}
+		if looks > 3*len(sites) {
+			t.Fatalf("%d looks at %d sites", looks, len(sites))
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sparkpacer/pacer/test/draws"
 )
 
 // Whatever comes in whatever pieces, the sieve empties the messages that are not kept and hands on all else as it is.

@@ -3,7 +3,6 @@ package node
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -29,8 +28,7 @@ type division struct {
 	stages  []supervisor.Stage
 	grants  []units.Cores
 	would   []units.Cores
-	givenUp []bool      // Of the groups, but that are left alone.
-	lost    []api.AppID // Those that the last division took for late.
+	givenUp []bool // Of the groups, but that are left alone.
 	sums    []part
 }
 
@@ -71,12 +69,9 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.enterAll(r, now, d.capacity.whole(), tick, true)
 	d.cut()
 	d.grants = d.sup.Divide(limit, d.groups[:d.real+drivers], d.grants[:0])
-	d.givenUp, d.lost = d.givenUp[:0], d.lost[:0]
+	d.givenUp = d.givenUp[:0]
 	for i := range d.real {
 		d.givenUp = append(d.givenUp, d.sup.GaveUp(i))
-		if d.sup.Lost(i) {
-			d.lost = append(d.lost, d.groups[i].ID)
-		}
 	}
 	d.kept = 0
 	for _, c := range d.grants[d.watched:] {
@@ -307,7 +302,6 @@ func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 		}
 	}
 	g.HasDeadline, g.Least, g.Left = a.plan.HasDeadline, a.least(now), a.left()
-	g.Lost = slices.Contains(d.lost, a.plan.ID)
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}

@@ -17,7 +17,6 @@ const Auto = "auto"
 // more than the node has until then; where they need more, the one of them that needs most
 // is given up, which leaves as few as possible late (Moore, "An n job, one machine
 // sequencing algorithm for minimizing the number of late jobs", Management Science 15, 1968).
-// Of two choices that leave as many late the one before stands, whatever the noise in requests.
 // A need that is a moment too much gives up nobody.
 // Those that are kept get what they ask for in order of deadline, and then the others what is
 // left, in that order. Who is given up keeps its place in that order where those behind it are
@@ -42,29 +41,9 @@ func auto(left float64, demands []demand, by sharing.Doubts) {
 	}
 }
 
-// giveUp marks the applications that cannot be in time, as few as possible: of as many those that
-// were given up before, for what was taken from an application is lost to all. demands are in order
-// of time to completion.
+// giveUp marks the applications that cannot be in time, as few as possible. demands are in
+// order of time to completion.
 func giveUp(cores float64, demands []demand, by sharing.Doubts) {
-	fewest, before := moore(cores, demands, by), 0
-	for i := range demands {
-		d := &demands[i]
-		d.anew, d.late = d.late, d.lost && d.hasDeadline && d.ttc > 0
-		if d.late {
-			before++
-		}
-	}
-	if before > 0 && before+moore(cores, demands, by) <= fewest {
-		return
-	}
-	for i := range demands {
-		demands[i].late = demands[i].anew
-	}
-}
-
-// moore gives up as few as possible of those that are not given up yet, and returns how many. Those whose deadline
-// has passed do not count.
-func moore(cores float64, demands []demand, by sharing.Doubts) (gaveUp int) {
 	work := 0.0 // Of those kept so far.
 	for i := range demands {
 		d := &demands[i]
@@ -74,9 +53,6 @@ func moore(cores float64, demands []demand, by sharing.Doubts) (gaveUp int) {
 		ttc := float64(d.ttc)
 		if ttc <= 0 {
 			d.late = true
-			continue
-		}
-		if d.late {
 			continue
 		}
 		work += d.work()
@@ -91,11 +67,9 @@ func moore(cores float64, demands []demand, by sharing.Doubts) (gaveUp int) {
 				break
 			}
 			demands[most].late = true
-			gaveUp++
 			work -= demands[most].work()
 		}
 	}
-	return gaveUp
 }
 
 // putBehind has those who are given up come after the others, but that one that would make

@@ -85,9 +85,6 @@ func TestAutoGivesUpAsFewAsPossible(t *testing.T) {
 				most = max(most, bits.OnesCount(uint(set)))
 			}
 		}
-		for i := range demands {
-			demands[i].lost = rapid.IntRange(0, 2).Draw(t, "given up before") == 0
-		}
 		giveUp(cores, demands, doubts)
 		kept, work := 0, 0.0
 		for _, d := range demands {

@@ -151,33 +151,3 @@ func permutations(n int) func(func([]int) bool) {
 		grow(nil)
 	}
 }
-
-// Two applications of which one can be in time: what their laws ask for differs by some per cent from tick to tick, as
-// measurements do. The same one is given up in all ticks but the first.
-func TestAutoStaysWithTheOneThatItHasGivenUp(t *testing.T) {
-	s, err := New(Config{Strategy: Auto, Floor: 0.1, FloorShare: 0.05})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	changes, last := 0, [2]bool{}
-	for tick := range 60 {
-		ttc := units.Seconds(60 - slot*float64(tick))
-		asks := func() []Stage { return []Stage{{Request: units.Cores(6 * (1 + 0.05*r.NormFloat64())), Runnable: 8}} }
-		s.Divide(8, []App{
-			{ID: "a", HasDeadline: true, TTC: ttc, Least: 7, Lost: last[0], Stages: asks()},
-			{ID: "b", HasDeadline: true, TTC: ttc + 1, Least: 7, Lost: last[1], Stages: asks()},
-		}, nil)
-		now := [2]bool{s.Lost(0), s.Lost(1)}
-		if now[0] == now[1] {
-			t.Fatalf("tick %d: lost are %v", tick, now)
-		}
-		if tick > 0 && now != last {
-			changes++
-		}
-		last = now
-	}
-	if changes > 0 {
-		t.Errorf("another one is given up %d times in 30 s", changes)
-	}
-}

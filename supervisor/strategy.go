@@ -28,8 +28,6 @@ type demand struct {
 	// not known.
 	least, overdue float64
 	late, behind   bool
-	// lost says that it was given up before, anew that it would be if none had been.
-	lost, anew bool
 	// taken is what it gets.
 	taken float64
 }

@@ -37,8 +37,6 @@ type App struct {
 	// Left is what it still has to use of the node; what is no positive number counts as
 	// unknown. It matters when its deadline has passed.
 	Left units.Work
-	// Lost says that the division before took it for late (Supervisor.Lost).
-	Lost bool
 	// Cap is the most that its stages get together, in cores; what is no positive number is
 	// no cap.
 	Cap units.Cores
@@ -63,7 +61,7 @@ type Supervisor struct {
 // total sums up one application's stages, in cores.
 type total struct {
 	floor, want, use, grant float64
-	givenUp, lost           bool
+	givenUp                 bool
 }
 
 // add takes an application into a sum.
@@ -133,10 +131,6 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 // GaveUp reports whether the last division gave apps[i] of it up, of which the least cores are
 // known: not all could be in time, and it comes after those that can (Auto).
 func (s *Supervisor) GaveUp(i int) bool { return s.totals[i].givenUp }
-
-// Lost reports whether the last division took apps[i] for one that cannot be in time beside the others, wherever it
-// comes (Auto). The next one is to know it.
-func (s *Supervisor) Lost(i int) bool { return s.totals[i].lost }
 
 // InOrder reports whether the strategy serves one application after the other: of a shortage
 // the first of them has nothing to give.
@@ -272,7 +266,7 @@ func (s *Supervisor) enter(i int, app App, request, room float64) {
 	s.demands = append(s.demands, demand{
 		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc, rate: rate,
 		request: request, use: s.totals[i].use - s.totals[i].floor, room: max(0, room),
-		least: s.least(i, app), overdue: overdue(app), lost: app.Lost,
+		least: s.least(i, app), overdue: overdue(app),
 	})
 }
 
@@ -311,7 +305,7 @@ func (s *Supervisor) share(left, part float64) {
 	for _, d := range s.demands {
 		t := &s.totals[d.index]
 		t.grant += part * d.taken
-		t.givenUp, t.lost = d.behind && d.least > 0, d.late
+		t.givenUp = d.behind && d.least > 0
 	}
 }
 

@@ -11,8 +11,7 @@ const Auto = "auto"
 
 // auto knows of each application the least cores with which its deadline can be kept from
 // now on. What it needs until then is that times the time to completion; where its control
-// laws ask for less, which they do by what they have measured, that. A request that is all that
-// it can use is no such evidence: one that is lost asks for no more either. Applications can
+// laws ask for less, which they do by what they have measured, that. Applications can
 // all be in time, the earliest deadline first, if those that are due by any deadline need no
 // more than the node has until then; where they need more, the one of them that needs most
 // is given up, which leaves as few as possible late (Moore, "An n job, one machine
@@ -112,10 +111,4 @@ func harmless(cores, before float64, demands []demand, by sharing.Doubts) bool {
 }
 
 // work is what d needs until its deadline, in core-seconds, 0 where that is not known.
-func (d *demand) work() float64 {
-	need := d.least
-	if d.request < d.use-leastNeed {
-		need = min(need, d.request)
-	}
-	return need * max(0, float64(d.ttc))
-}
+func (d *demand) work() float64 { return min(d.least, d.request) * max(0, float64(d.ttc)) }

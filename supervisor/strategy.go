@@ -17,8 +17,8 @@ type demand struct {
 	hasDeadline bool
 	ttc         units.Seconds // Finite.
 	rate        units.Rate    // 0 when unknown.
-	// request is what it asks for, use what it can use; room is the most it can still take.
-	request, use, room float64
+	// request is what it asks for; room is the most it can still take.
+	request, room float64
 	// weight and rest are for byWeight: its weight, and the sum of the weights
 	// from it to the last one.
 	weight, rest float64

@@ -265,8 +265,7 @@ func (s *Supervisor) enter(i int, app App, request, room float64) {
 	}
 	s.demands = append(s.demands, demand{
 		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc, rate: rate,
-		request: request, use: s.totals[i].use - s.totals[i].floor, room: max(0, room),
-		least: s.least(i, app), overdue: overdue(app),
+		request: request, room: max(0, room), least: s.least(i, app), overdue: overdue(app),
 	})
 }
 

@@ -103,19 +103,19 @@ func (z *sleeper) overloaded() (woken bool) {
 // want wakes a node for somebody who wants one and is here already.
 func (z *sleeper) want() {
 	for _, a := range z.view.Waiting() {
-		if z.wakeFor(a, fmt.Sprintf("%s waits", a.ID)) {
+		if z.wakeFor(a, fmt.Sprintf("%s waits", a.ID), false) {
 			return
 		}
 	}
 	for a := range z.view.Running() {
-		why := ""
+		why, late := "", false
 		switch p := &a.Promise; {
 		case len(a.Tenant.Pending) > 0 && len(a.Alive()) == 0:
 			why = fmt.Sprintf("%s has lost all its executors", a.ID)
 		case p.Mode == ledger.Paced && a.Profile != nil && p.Deadline > a.At(z.now) && z.outlook.End(a, true) > p.Deadline:
-			why = fmt.Sprintf("%s would be late", a.ID)
+			why, late = fmt.Sprintf("%s would be late", a.ID), true
 		}
-		if why != "" && z.wakeFor(a, why) {
+		if why != "" && z.wakeFor(a, why, late) {
 			return
 		}
 	}
@@ -123,16 +123,17 @@ func (z *sleeper) want() {
 
 // wanted wakes a node for an application that comes and would wait or be late, and reports whether it has.
 func (z *sleeper) wanted(c queue.Choice) bool {
-	return (c.What != queue.Start || c.Judgement.Verdict == api.VerdictInfeasible) &&
-		z.wakeFor(c.App, fmt.Sprintf("%s comes", c.App.ID))
+	late := c.Judgement.Verdict == api.VerdictInfeasible
+	return (c.What != queue.Start || late) && z.wakeFor(c.App, fmt.Sprintf("%s comes", c.App.ID), late)
 }
 
 // wakeFor wakes a node that could hold an executor of a, and reports whether it has: one of a user's in wakesAgain, for
-// whoever registers often is to wake no more than whoever registers once.
-func (z *sleeper) wakeFor(a *ledger.App, why string) bool {
+// whoever registers often is to wake no more than whoever registers once. A deadline that the nodes which sleep would
+// keep wakes as many as it needs: it is not missed beside cores that sleep.
+func (z *sleeper) wakeFor(a *ledger.App, why string, late bool) bool {
 	user := a.Tenant.Owner.User
 	maps.DeleteFunc(z.woke, func(_ string, at units.Instant) bool { return z.now >= at.Add(wakesAgain) })
-	if _, lately := z.woke[user]; lately {
+	if _, lately := z.woke[user]; lately && !(late && z.saves(a)) {
 		return false
 	}
 	for _, n := range z.view.Draining() {
@@ -142,6 +143,23 @@ func (z *sleeper) wakeFor(a *ledger.App, why string) bool {
 		}
 	}
 	return false
+}
+
+// saves reports whether a's deadline can be kept on all nodes, those that sleep among them.
+func (z *sleeper) saves(a *ledger.App) bool {
+	if a.Promise.Mode != ledger.Paced || a.Profile == nil {
+		return false
+	}
+	all := units.Cores(0)
+	for _, n := range z.view.Live() {
+		all += z.view.Offered(n.Node)
+	}
+	for _, n := range z.view.Draining() {
+		if n.Wakes() && placement.Holds(n, a) {
+			all += n.Offered
+		}
+	}
+	return z.outlook.Least(a) <= all
 }
 
 // asleep is the first node that sleeps and could be woken, "" for none.

@@ -103,7 +103,7 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	wish := q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil
 	d, err := admission.Decide(r.outlook, r.places, q)
 	// What no node that is awake could hold one that sleeps may. A Spark that is not supported wakes nobody.
-	if err != nil && d.Tenant.Submission != "" && r.starter.sleeper.wakeFor(d.App(), q.Name+" comes") {
+	if err != nil && d.Tenant.Submission != "" && r.starter.sleeper.wakeFor(d.App(), q.Name+" comes", false) {
 		d, err = admission.Decide(r.outlook, r.places, q)
 	}
 	capped(by, &d)

@@ -60,7 +60,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 	got := decode[api.RegisterRequest](t, "register.json")
 	want := api.RegisterRequest{
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", UIWebURL: "http://driver-1:4040",
-		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Nodes: &api.NodeRange{Least: 2, Most: 5}, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001-3fa94c", Watched: true, UTCOffset: 3600, Program: "/jobs/wc.py", ByMoment: true, Key: strings.Repeat("00ff", 16), Executors: 7, Planner: "planner-1",
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Nodes: &api.NodeRange{Least: 2, Most: 5}, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001-3fa94c", Watched: true, UTCOffset: 3600, Program: "/jobs/wc.py", ByMoment: true, Key: "U" + strings.Repeat("ABC2567", 7) + "ABCDEF", Executors: 7, Planner: "planner-1",
 		Context: 2, Before: 12.5, Shared: true,
 		Launch: api.Launch{
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",

@@ -29,7 +29,7 @@ class EndlessSessionTest {
     assertEquals("a program", session("pyspark-shell"), "python app.py")
     assertEquals("a program", session("app.py", shell ++ kernel), "spark-submit, typed into one")
     for (command <- Seq("python job.py", "/venv/bin/python3 -u /jobs/job.py --day 3", "python -m jobs.night")) {
-      assertEquals(command, "a program", session("pyspark-shell", kernel, parent = command))
+      assertEquals("a program", session("pyspark-shell", kernel, parent = command), command)
     }
   }
 
@@ -37,7 +37,7 @@ class EndlessSessionTest {
     val settings = PacerConf("h:1", 90, "", requireFeasible = false, "s", None, None, None)
     assertEquals(settings, EndlessSession.setAside(settings, Some("a notebook's kernel")))
     assertEquals(PacerConf.Endless, EndlessSession.setAside(settings.copy(deadline = 0), Some("a notebook's kernel")).mode)
-    assertEquals(0, EndlessSession.setAside(settings, Some("spark-shell")).deadline, 0)
+    assertEquals(0, EndlessSession.setAside(settings, Some("spark-shell")).deadline, 0.0)
   }
 
   @Test def sparkSqlIsAShellAtATerminalWithoutAScript(): Unit = {

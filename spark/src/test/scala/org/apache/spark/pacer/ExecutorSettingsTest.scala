@@ -1,7 +1,7 @@
 package org.apache.spark.pacer
 
-import org.junit.Assert._
-import org.junit.Test
+import org.junit.jupiter.api.Assertions._
+import org.junit.jupiter.api.Test
 
 import org.apache.spark.SparkConf
 
@@ -13,10 +13,10 @@ class ExecutorSettingsTest {
     val said = ExecutorSettings.setAside(conf("spark.local.dir" -> "/scratch", "spark.executor.logs.rolling.strategy" -> "size",
       "spark.executor.logs.rolling.maxSize" -> "1m", "spark.executorEnv.JAVA_HOME" -> "/opt/java", "spark.executor.resource.gpu.amount" -> "1",
       "spark.executor.maxNumFailures" -> "3", "spark.executor.instances" -> "4"))
-    assertEquals(said.mkString("\n"), 5, said.size)
+    assertEquals(5, said.size, said.mkString("\n"))
     for (part <- Seq("spark.local.dir is set aside: the scratch", "spark.executor.logs.rolling.maxSize, spark.executor.logs.rolling.strategy are set aside",
         "spark.executorEnv.JAVA_HOME is set aside", "spark.executor.resource.gpu.amount: no node divides", "spark.executor.maxNumFailures is set aside")) {
-      assertEquals(part, 1, said.count(_.contains(part)))
+      assertEquals(1, said.count(_.contains(part)), part)
     }
   }
 

@@ -28,10 +28,10 @@ class PacerConfTest {
       // The night in which clocks go forward has 23 hours, the one back 25.
       ("6:00", "2026-03-28T06:00:00", 82800.0), ("06:00", "2026-10-24T06:00:00", 90000.0),
       ("2026-06-11T06:30", "2026-06-10T05:00:00", 91800.0), ("2026-06-11 06:30:30", "2026-06-10T05:00:00", 91830.0),
-      ("2026-06-10T06:00:00Z", "2026-06-10T05:00:00", 10800.0)).foreach { case (text, start, want) =>
+      ("2026-06-10T06:00:00Z", "2026-06-10T05:00:00", 10800.0), ("2026-06-09T06:00", "2026-06-10T05:00:00", -82800.0)).foreach { case (text, start, want) =>
       assertEquals(Some(want), until(text, start), s"$text from $start")
     }
-    Seq("25:00", "soon", "2026-06-09T06:00", "6").foreach(t => assertEquals(None, until(t, "2026-06-10T05:00:00"), t))
+    Seq("25:00", "soon", "6").foreach(t => assertEquals(None, until(t, "2026-06-10T05:00:00"), t))
     assertTrue(parse("sparkpacer://h", PacerConf.By -> "06:00").deadline > 0)
     assertTrue(parse("sparkpacer://h", PacerConf.By -> "06:00").byMoment)
     assertFalse(parse("sparkpacer://h", PacerConf.Deadline -> "5m").byMoment)
@@ -39,7 +39,7 @@ class PacerConfTest {
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "06:00", PacerConf.Deadline -> "5m").contains("exclude"))
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "25:00").contains("spark.pacer.by is '25:00'"))
     val late = parse("sparkpacer://h", PacerConf.By -> "2020-01-01T06:00")
-    assertTrue("a moment that is past is late", late.deadline > 0 && late.deadline < 0.01 && late.byMoment && late.pastDue.nonEmpty)
+    assertTrue(late.deadline > 0 && late.deadline < 0.01 && late.byMoment && late.pastDue.nonEmpty, "a moment that is past is late")
     assertTrue(parse("sparkpacer://h", PacerConf.By -> "2020-01-01T06:00", PacerConf.Watched -> "true").pastDue.isEmpty)
     assertTrue(refusal("sparkpacer://h", PacerConf.By -> "2020-01-01T06:00", PacerConf.RequireFeasible -> "true").contains("past"))
     assertTrue(parse("sparkpacer://h", PacerConf.Watched -> "true").watched)

@@ -56,7 +56,8 @@
 //	new = (1-w) old + w run, w = max(0.3, 1/(n+1))
 //
 //	Merge   folds a run in: durations of what had all cores (Terms), work and sizes of
-//	        the rest; of a contended run work and sizes only
+//	        the rest, whose durations grow with their sizes; of a contended run work and
+//	        sizes only; nothing of a stage that was tried again
 //	Learn   has a run go into the variant that it belongs to, or makes it one
 //	First   makes a profile of the first run of a name
 //	Alone   makes up a contended profile's times from its work

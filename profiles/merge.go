@@ -20,6 +20,8 @@ type Terms struct {
 	// Cold has on how many executors a stage ran that had run nothing while another one of their node
 	// had.
 	Cold map[int]int
+	// Tried has the stages that were tried again, or repeated: what they took says nothing of a run without that.
+	Tried map[int]bool
 }
 
 // Merge returns old with a run folded in: an exponentially aged mean (doc.go) of sizes,
@@ -31,9 +33,10 @@ type Terms struct {
 // cores, or is the first that was alone (api.Profile.Contended); then gaps and the tail
 // are, too. Of a run with stages that were held back the others teach durations, where it had
 // old's number of cores. A contended run teaches work and sizes only. A new stage that
-// teaches no duration has the one of its work at all cores.
+// teaches no duration has the one of its work at all cores; the duration of another one grows with its
+// input. A stage that was tried again teaches nothing, and its run no gaps.
 func Merge(old, run api.Profile, t Terms) api.Profile {
-	paced := held(run, t)
+	paced := held(run, t) || len(t.Tried) > 0
 	same, w := old.Cores == run.Cores && !old.Contended, newRunWeight(old)
 	weight := weights{all: w, durations: w, gaps: w}
 	anew := false // The times are the run's.
@@ -48,6 +51,9 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 		if old.Contended {
 			weight.gaps = 1
 		}
+	}
+	if len(t.Tried) > 0 {
+		weight.gaps = 0
 	}
 	merged := old
 	if anew {
@@ -69,10 +75,14 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 // stage is what the merge has at that place, on so many cores.
 func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t Terms) api.ProfileStage {
 	var s api.ProfileStage
-	if at.run < 0 {
+	switch {
+	case at.run < 0:
 		s = old.Stages[at.old]
 		s.Missed++
-	} else {
+	case at.old >= 0 && t.Tried[run.Stages[at.run].ID]:
+		s = old.Stages[at.old]
+		s.Missed = 0
+	default:
 		ran := run.Stages[at.run]
 		if t.Held[ran.ID] {
 			weight.durations = 0
@@ -158,7 +168,20 @@ func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
 	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, weight.durations)
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
+	if weight.durations == 0 {
+		s.Duration = old.Duration * units.Seconds(grown(old, s))
+	}
 	return s
+}
+
+// grown is how much more a stage reads as merged than it did as old, 1 where that is not known.
+func grown(old, merged api.ProfileStage) float64 {
+	records := merged.Records
+	if records == int64(merged.Tasks) {
+		records = 0
+	}
+	r, _ := Ratio(old, records, merged.Bytes)
+	return r
 }
 
 func mean[T ~float64](old, run T, w float64) T {

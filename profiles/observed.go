@@ -21,6 +21,8 @@ type observed struct {
 	Attempt
 	// first is when its first attempt was ready.
 	first units.Seconds
+	// tries is how many attempts it had.
+	tries int
 	// parents are places, ascending; group is the job in the profile.
 	parents []int
 	group   int

@@ -150,13 +150,20 @@ func (r *Recorder) Held(stage api.StageKey) {
 
 // Terms returns what is known of the run besides the profile that Finish returns.
 func (r *Recorder) Terms() Terms {
-	t := Terms{Held: make(map[int]bool), Cold: make(map[int]int)}
+	t := Terms{Held: make(map[int]bool), Cold: make(map[int]int), Tried: make(map[int]bool)}
 	stages, err := r.observed()
 	if err != nil {
 		return t
 	}
+	again := r.again()
+	beside := func(s *observed) bool {
+		return slices.ContainsFunc(again, func(a Attempt) bool { return a.ReadyAt < s.DoneAt && s.ReadyAt < a.DoneAt })
+	}
 	for i := range stages {
-		if stages[i].Held {
+		if stages[i].tries > 1 {
+			t.Tried[i] = true
+		}
+		if stages[i].Held || beside(&stages[i]) {
 			t.Held[i] = true
 		}
 		if n := stages[i].Cold; n > 0 {
@@ -166,20 +173,17 @@ func (r *Recorder) Terms() Terms {
 	return t
 }
 
-// Clean reports whether every stage attempt so far has ended and none was repeated: a run
-// that is fit to be merged into a profile. A stage that failed and was left at that is what
-// the application does.
-func (r *Recorder) Clean() bool {
+// again are the attempts that tried a stage again, or repeated one.
+func (r *Recorder) again() (again []Attempt) {
 	origins, seen := r.origins(), make(map[int]bool)
 	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		stage := origins.of(a.Ready.Stage)
-		if a.Done == nil || seen[stage] {
-			return false
+		stage := origins.of(r.Attempts[i].Ready.Stage)
+		if seen[stage] {
+			again = append(again, r.Attempts[i])
 		}
 		seen[stage] = true
 	}
-	return true
+	return again
 }
 
 // Finish returns the profile of the run, given its duration on the deadline
@@ -265,6 +269,7 @@ func (r *Recorder) observed() ([]observed, error) {
 		attempts[at] = append(attempts[at], a)
 	}
 	for i, all := range attempts {
+		stages[i].tries = len(all)
 		best := &stages[i].Attempt
 		*best = joined(all)
 		for _, a := range all {

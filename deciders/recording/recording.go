@@ -67,11 +67,8 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 		}
 	}
 	old := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
-	switch {
-	case old == nil:
+	if old == nil {
 		return Recorded, profiles.First(run, r.Terms()), nil
-	case !r.Clean():
-		return "", api.Profile{}, fmt.Errorf("some stages were tried again")
 	}
 	learnt, founded, err := profiles.Learn(old.Body, run, r.Terms())
 	if founded {

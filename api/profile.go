@@ -54,6 +54,9 @@ type Profile struct {
 	// Next names the profile of the context that the driver made after this one, "" where this
 	// was the last: Exit passes until then.
 	Next string `json:"next,omitempty"`
+	// Reordered is the share of earlier runs whose queries or jobs came in another order than before, newer ones
+	// counting more.
+	Reordered units.Fraction `json:"reordered,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 	// Share is the part of the newest runs of the name that were of this variant, newer ones counting
@@ -80,6 +83,8 @@ type ProfileStage struct {
 	Tasks   int         `json:"tasks"`
 	// Missed is how many runs in a row have lacked it.
 	Missed int `json:"missed,omitempty"`
+	// LeftOut is the share of earlier runs that have lacked it, newer ones counting more.
+	LeftOut units.Fraction `json:"left_out,omitempty"`
 	// Failed says that it fails in each run, whose program goes on without it: what it takes
 	// is what it takes until then.
 	Failed bool `json:"failed,omitempty"`
@@ -205,6 +210,7 @@ func (p *Profile) validate(f *faults) {
 	f.finite("duration_s", float64(p.Duration))
 	f.between("cores", float64(p.Cores), 0, MostAmount)
 	f.between("share", float64(p.Share), 0, 1)
+	f.between("reordered", float64(p.Reordered), 0, 1)
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -245,6 +251,7 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	f.check(s.Tasks > 0, "tasks is %d, want > 0", s.Tasks)
 	f.count("tasks", s.Tasks, MostCount)
 	f.count("missed", s.Missed, MostCount)
+	f.between("left_out", float64(s.LeftOut), 0, 1)
 	f.check(s.Records > 0, "records is %d, want > 0 (the number of tasks where Spark counts none)", s.Records)
 	f.check(s.Bytes >= 0 && s.RecordsWritten >= 0 && s.BytesWritten >= 0, "a size is negative")
 	f.positive("duration_s", float64(s.Duration))

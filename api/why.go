@@ -24,6 +24,9 @@ const (
 	PartStarting Part = "starting" // Its driver and executors started, until the first stage was ready.
 	// PartPlanned is what its stages were planned to take.
 	PartPlanned Part = "as planned"
+	// PartHeld is that of these in which they were held back for longer than what came after them left: the
+	// application, which is late, would have been in time without that.
+	PartHeld Part = "held back too much"
 	// PartShort is what they took longer without the cores that they asked for.
 	PartShort Part = "short of cores"
 	// PartMore is what they took longer because they had more work than in the profile.

@@ -19,7 +19,8 @@ func whyCommand(w io.Writer, ask asks, complete cobra.CompletionFunc) *cobra.Com
 
 The parts do not overlap and add up to the time since its submission. What its stages took is divided:
 "as planned" is until their deadlines or, where they had none, what they take at all cores by the profile;
-what they took longer is "short of cores" that they asked for, "more work" than was predicted for them,
+of that "held back too much" is what an application that is late was held back for longer than what came
+afterwards left; what they took longer is "short of cores" that they asked for, "more work" than was predicted for them,
 or "unexplained"; further attempts are "repeated attempts". "stages" are those of which nothing says what
 they should take. Under that the causes are named, the largest first.`}
 	form := outputFlag(c)

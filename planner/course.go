@@ -20,7 +20,11 @@ type course struct {
 // one. A stage that the profile lacks is extra work: what it takes is estimated. Moved says that the run
 // is of another variant from now on.
 func (c *course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
-	if a.Profile == nil || !c.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
+	if a.Profile == nil {
+		return false, false
+	}
+	inOrder := !a.Profile.Match.Reordered()
+	if !c.record(ledger.StageMatched{App: a.ID, Stage: s.Key()}) {
 		return false, false
 	}
 	if place, is := a.Profile.Rivals.Better(); is {
@@ -30,12 +34,23 @@ func (c *course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
 		c.say(a.ID, fmt.Sprintf("stage %d (%s) shows another variant of profile %q: it is planned for that", s.Key().Stage,
 			s.Ready.Name, a.Promise.Profile))
 	}
+	c.ordered(a, inOrder)
 	for _, o := range a.Opened() {
 		if o.Annotation == ledger.Unmatched && ledger.CompareStages(o, s) < 0 {
 			c.add(a, o) // It is not what it was taken for: this one is.
 		}
 	}
 	return s.Annotation != ledger.Unmatched || c.add(a, s), moved
+}
+
+// ordered tells the user of a that its run, which was in order until now, is in another one. What runs was planned
+// with the other belief.
+func (c *course) ordered(a *ledger.App, inOrder bool) {
+	if !inOrder || a.Promise.Mode != ledger.Paced || !a.Profile.Match.Reordered() {
+		return
+	}
+	c.say(a.ID, estimate.Order(a))
+	c.levers.retarget(a)
 }
 
 // add has a stage that a's profile lacks be extra work, and reports whether it is.

@@ -33,6 +33,9 @@ type index struct {
 	// parents and children are places. begins is the first place of each place's job.
 	parents, children [][]int
 	begins            []int
+	// legs are the queries of the profile and the jobs that are of none, in order; leg is whose each place is.
+	legs []leg
+	leg  []int
 	// lists are the annotations that share a key.
 	lists       []keyed
 	words       int // That flags of all lists take.
@@ -87,6 +90,7 @@ func newIndex(stages []api.ProfileStage) *index {
 			list(x, x.byLineage, s.Lineage, i)
 		}
 	}
+	x.divide()
 	for i := range x.lists {
 		x.lists[i].word = x.words
 		x.words += (len(x.lists[i].places) + 63) / 64

@@ -2,7 +2,6 @@ package profiles
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -19,8 +18,7 @@ type Matcher struct {
 	// open are the places whose stages run, ended those that a query has left when it ended.
 	open, ended map[int]bool
 	executions  map[int64]queryID
-	// job is the job that the run has come to, ahead one that it may have jumped to.
-	job, ahead int
+	order       order
 	// shared says that another Matcher has the same maps.
 	shared bool
 }
@@ -38,8 +36,9 @@ type Found struct {
 
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
 func NewMatcher(p api.Profile) *Matcher {
-	return &Matcher{aligner: newAligner(newIndex(p.Stages)), extra: map[int]api.ProfileStage{}, whose: map[int]int{},
-		open: map[int]bool{}, ended: map[int]bool{}, executions: map[int64]queryID{}, job: math.MinInt, ahead: math.MinInt}
+	x := newIndex(p.Stages)
+	return &Matcher{aligner: newAligner(x), extra: map[int]api.ProfileStage{}, whose: map[int]int{}, open: map[int]bool{},
+		ended: map[int]bool{}, executions: map[int64]queryID{}, order: newOrder(p, x)}
 }
 
 // Copy returns a Matcher that knows what m knows, and learns nothing of what that learns.
@@ -57,6 +56,7 @@ func (m *Matcher) own() {
 	m.shared = false
 	m.aligner, m.extra, m.whose = m.aligner.clone(), maps.Clone(m.extra), maps.Clone(m.whose)
 	m.open, m.ended, m.executions = maps.Clone(m.open), maps.Clone(m.ended), maps.Clone(m.executions)
+	m.order.seen = slices.Clone(m.order.seen)
 }
 
 // Match returns the annotation of a stage that became ready, and remembers it. A further attempt of
@@ -188,33 +188,11 @@ func (m *Matcher) Restore(ready api.StageReady, id int) {
 	m.comeTo(i)
 }
 
-// farAhead is how much of what is left is left out at a time at most: a stage of a job behind more may have been
-// moved ahead.
-const farAhead = 0.1
-
-// comeTo notes that a stage of the run has place i, which says where that has come to, if it is sure: back,
-// on, or over some jobs. Over much work it has jumped when a still later job begins.
+// comeTo notes that a stage of the run has place i, if that is sure.
 func (m *Matcher) comeTo(i int) {
-	a := m.aligner
-	job := a.stages[i].Job
-	if !a.certain(i) {
-		return
+	if a := m.aligner; a.certain(i) {
+		m.order.come(a.leg[i], a.stages[i].Job)
 	}
-	var skipped, left units.Work
-	for k := len(a.stages) - 1; k >= 0 && a.stages[k].Job > m.job; k-- {
-		if a.taken(k) {
-			continue
-		}
-		left += a.stages[k].CoreSeconds
-		if a.stages[k].Job < job {
-			skipped += a.stages[k].CoreSeconds
-		}
-	}
-	if skipped > farAhead*left && (m.ahead <= m.job || job <= m.ahead) {
-		m.ahead = job
-		return
-	}
-	m.job = job
 }
 
 // Of returns the annotation of a stage of the run that has one.
@@ -234,17 +212,25 @@ func (m *Matcher) Of(stage int) (Found, bool) {
 //   - one of the run has matched it, or one that reads from it: what that reads is there already, so
 //     the driver has skipped it;
 //   - its query has ended;
-//   - the run has surely come to a later job, and nothing that it waits for runs.
+//   - its query or job is likelier left out than still owed (order);
+//   - its query or job has begun, the run has come to another one, and nothing of it runs.
 //
 // At the end of a run that fits there are none.
-func (m *Matcher) Remaining() []int { return m.rest(true) }
+func (m *Matcher) Remaining() []int { return m.rest(true, m.evidence().comes) }
 
 // Gone returns the ids, in the profile, of the stages that no stage of the run has matched and that
 // do not come any more, ascending. One that comes after all is matched as any other.
-func (m *Matcher) Gone() []int { return m.rest(false) }
+func (m *Matcher) Gone() []int { return m.rest(false, m.evidence().comes) }
 
-// rest returns the ids that nobody has matched of which it is true, or false, that they may come.
-func (m *Matcher) rest(coming bool) []int {
+// leftBehind returns the ids, in the profile, of the stages that no stage of the run has matched and that would
+// have come by now in a run in order.
+func (m *Matcher) leftBehind() []int {
+	return m.rest(false, func(i int) bool { return !m.passed(i) })
+}
+
+// rest returns the ids that nobody has matched of which it is true, or false, that they may come. may says of
+// a place whether it may, whatever it waits for.
+func (m *Matcher) rest(coming bool, may func(place int) bool) []int {
 	a := m.aligner
 	if a.coming.before(len(a.stages)) == 0 {
 		return nil
@@ -265,7 +251,7 @@ func (m *Matcher) rest(coming bool) []int {
 		for _, parent := range a.parents[i] {
 			awaited[i] = awaited[i] || m.open[parent] || awaited[parent]
 		}
-		comes := !over[i] && !m.ended[i] && (a.stages[i].Job >= m.job || awaited[i])
+		comes := !over[i] && !m.ended[i] && (awaited[i] || may(i))
 		awaited[i] = awaited[i] && comes
 		if !a.taken(i) && comes == coming {
 			ids = append(ids, a.stages[i].ID)

@@ -64,6 +64,7 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 	merged.Tail = mean(old.Tail, run.Tail, weight.gaps)
 	merged.ExecutorStart = meanKnown(old.ExecutorStart, run.ExecutorStart, w)
 	merged = mergeExits(merged, run)
+	merged.Reordered = learnt(old.Reordered, reordered(old, run), w)
 	merged.Stages = nil
 	for _, at := range layout(old, run) {
 		merged.Stages = append(merged.Stages, at.stage(old, run, merged.Cores, weight, t))
@@ -79,9 +80,10 @@ func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t
 	case at.run < 0:
 		s = old.Stages[at.old]
 		s.Missed++
+		s.LeftOut = learnt(s.LeftOut, true, weight.all)
 	case at.old >= 0 && t.Tried[run.Stages[at.run].ID]:
 		s = old.Stages[at.old]
-		s.Missed = 0
+		s.Missed, s.LeftOut = 0, learnt(s.LeftOut, false, weight.all)
 	default:
 		ran := run.Stages[at.run]
 		if t.Held[ran.ID] {
@@ -145,7 +147,7 @@ func mergeHead(old, run api.Profile, w float64) (head units.Seconds, contended b
 func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
 	w := weight.all
 	s := old
-	s.Name, s.Tasks, s.Missed = run.Name, run.Tasks, 0
+	s.Name, s.Tasks, s.Missed, s.LeftOut = run.Name, run.Tasks, 0, learnt(old.LeftOut, false, w)
 	s.Signature, s.Lineage = cmp.Or(run.Signature, s.Signature), cmp.Or(run.Lineage, s.Lineage)
 	s.Query = cmp.Or(run.Query, s.Query)
 	s.Records = meanCount(old.Records, run.Records, w)

@@ -99,7 +99,7 @@ func (r *Rivals) misfits(i int) int {
 			n++
 		}
 	}
-	for _, id := range v.Gone() {
+	for _, id := range v.leftBehind() {
 		if v.fresh[id] {
 			n++
 		}

@@ -33,11 +33,13 @@ import (
 //	app NAME head=3s tail=0.2s [exit=1s driver=1 pace=1 threads=1 cpus=1 executor-cores=2
 //	      least=1 most=4 class=batch mode=control heap=2g overhead=512m floor=256m weight=1 offheap=1g pools=fixed
 //	      blocks=300m task-memory=32m profile=none]                                    (one line)
-//	                                        an application, of whose run at all cores there is a profile, or none;
+//	                                        an application, of whose run at all cores there is a profile, or none,
+//	                                        or profile=APP: that of another one;
 //	                                        with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
-//	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s]
+//	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s] [grow=1.02]
+//	                                        each has as much more to do than the one before
 //	at 20s kill NAME                        or NAME#2: its user ends the second run of NAME
 //	at 30s planner-down                     any of Faults, with its node and its size
 //	at 30s others n1 4
@@ -93,6 +95,7 @@ type submission struct {
 	arrival
 	count          int
 	every, poisson time.Duration
+	growth         float64
 }
 
 // namedStage is a stage whose parents are names.

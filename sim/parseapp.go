@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,11 +48,14 @@ func (p *parser) application(words []string) error {
 			[]api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}),
 		"heap": size(&m.Heap), "overhead": size(&m.Overhead), "floor": size(&m.Floor), "offheap": size(&m.OffHeap),
 		"weight":  amount(&m.Weight, 0.001, 1e6),
-		"profile": choice(&profile, []string{"recorded", "none"}),
+		"profile": choice(&profile, append([]string{"recorded", "none"}, slices.Sorted(maps.Keys(p.s.apps))...)),
 		"pools":   choice(&pools, []string{"moving", "fixed"}), "blocks": size(&m.Blocks), "task-memory": size(&m.Task),
 	})
 	m.Foreign = pools == "fixed"
 	p.s.unknown[words[0]] = profile == "none"
+	if _, other := p.s.apps[profile]; other {
+		p.app.Profile = profile
+	}
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ func (p *parser) arrive() error {
 				return fmt.Errorf("%s comes after %v, expected less than the limit of %v", s.app, s.at.Duration(), limit)
 			}
 			p.s.arrivals = append(p.s.arrivals, s.arrival)
+			s.grow *= cmp.Or(s.growth, 1)
 			s.at += units.FromDuration(s.every)
 			if s.poisson > 0 {
 				s.at += units.Seconds(r.ExpFloat64() * s.poisson.Seconds())

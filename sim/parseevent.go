@@ -80,7 +80,7 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 		return fmt.Errorf("unknown application %q, expected one of %s", words[0],
 			strings.Join(slices.Sorted(maps.Keys(p.s.apps)), ", "))
 	}
-	s := submission{arrival: arrival{line: p.line, at: at, app: words[0]}}
+	s := submission{arrival: arrival{line: p.line, at: at, app: words[0], grow: 1}}
 	err := pairs(words[1:], map[string]func(string) error{
 		"deadline": func(v string) error {
 			if factor, ok := strings.CutSuffix(v, "x"); ok {
@@ -90,6 +90,7 @@ func (p *parser) submit(at units.Seconds, words []string) error {
 			s.deadline = units.FromDuration(d)
 			return err
 		},
+		"grow":  amount(&s.growth, 0.5, 2),
 		"count": whole(&s.count, 1, 100000), "every": span(&s.every, 0, 1000*time.Hour),
 		"poisson": span(&s.poisson, time.Millisecond, 1000*time.Hour),
 	})

@@ -40,6 +40,7 @@ type arrival struct {
 	app      string
 	deadline units.Seconds
 	factor   float64 // Times the duration at all cores.
+	grow     float64 // Times what the application reads and does.
 }
 
 type timedFault struct {
@@ -181,15 +182,24 @@ func (s *Scenario) record(c Config) (map[string]recorded, error) {
 	full := map[string]recorded{}
 	c.History, c.Restarts = nil, false
 	for _, a := range s.arrivals {
+		if of := s.apps[a.app].Profile; of != "" && full[of].put == nil {
+			p, o, err := Record(c, s.apps[of])
+			if err != nil {
+				return nil, s.errorf(a.line, "the run of %s at all cores: %w", of, err)
+			}
+			full[of] = recorded{func(w *World) error { return w.PutProfile(p) }, o.Duration}
+		}
 		if _, done := full[a.app]; done {
 			continue
 		}
-		p, o, err := Record(c, s.apps[a.app])
+		own := s.apps[a.app]
+		own.Profile = ""
+		p, o, err := Record(c, own)
 		if err != nil {
 			return nil, s.errorf(a.line, "the run of %s at all cores: %w", a.app, err)
 		}
 		put := func(w *World) error { return w.PutProfile(p) }
-		if s.unknown[a.app] {
+		if s.unknown[a.app] || s.apps[a.app].Profile != "" {
 			put = func(*World) error { return nil }
 		}
 		full[a.app] = recorded{put, o.Duration}
@@ -207,7 +217,7 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 	}
 	start := w.Now()
 	for _, a := range s.arrivals {
-		app := s.apps[a.app]
+		app := s.apps[a.app].Grown(a.grow)
 		app.Deadline = a.deadline
 		if a.factor > 0 {
 			app.Deadline = full[a.app].duration * units.Seconds(a.factor)

@@ -127,11 +127,11 @@ func Drifted(a *ledger.App, s *ledger.Stage) bool {
 	return work > (1+drift)*s.Aim.Work || s.Aim.Work > (1+drift)*work
 }
 
-// Differs reports whether a's course is not that of its profile: it has stages that this lacks, or its
-// input is larger or smaller.
+// Differs reports whether a's course is not that of its profile: it has stages that this lacks, its
+// input is larger or smaller, or it comes in another order.
 func Differs(a *ledger.App) bool {
 	shown, _ := shownSizes(a)
-	return len(shown) > 0 || slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated)
+	return len(shown) > 0 || slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated) || a.Profile.Match.Reordered()
 }
 
 // guessed reports whether s is extra and its own tasks do not tell yet what it takes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -27,7 +28,7 @@ type cause struct {
 }
 
 // causes are what made a slower than planned, the largest first: what is not stages as planned, and what the
-// driver took longer than in the profile.
+// driver took longer than in the profile. That it was held back too much comes before all others.
 func (by spent) causes(a *ledger.App) (said []string) {
 	all := []cause{{by[api.PartQueued], "queued"}, {by[api.PartShort], sayShort(a)}, {by[api.PartMore], sayMore(a)},
 		{by[api.PartRepeated], sayRepeated(a)},
@@ -47,12 +48,25 @@ func (by spent) causes(a *ledger.App) (said []string) {
 		time += s
 	}
 	slices.SortStableFunc(all, func(x, y cause) int { return cmp.Compare(y.took, x.took) })
+	all = slices.Insert(all, 0, cause{by[api.PartHeld], sayHeld(a)})
 	for _, c := range all {
 		if c.took >= max(leastCause, leastShare*time) && len(said) < mostCauses {
 			said = append(said, saySpan(c.took)+" "+c.text)
 		}
 	}
 	return said
+}
+
+// sayHeld says which belief about what a has before it proved wrong.
+func sayHeld(a *ledger.App) string {
+	why := estimate.Order(a)
+	if why == "" {
+		why = lacking(a)
+	}
+	if why == "" {
+		why = "more came than was expected"
+	}
+	return "held back too much: " + why
 }
 
 // sayShort says who had the cores that a was short of.

@@ -27,7 +27,11 @@ func headline(v ledger.View, p estimate.Policy, a *ledger.App, predicted units.S
 	case a.Outcome.Killed != "":
 		return "is being ended: " + a.Outcome.KillReason(), riskAt(a, predicted)
 	default:
-		return runs(now, a, predicted)
+		text, risk := runs(now, a, predicted)
+		if order := estimate.Order(a); order != "" {
+			text += "; " + order
+		}
+		return text, risk
 	}
 }
 

@@ -102,7 +102,7 @@ func pauses(a *ledger.App, now units.Instant) string {
 
 // unforeseen is what of a its profile did not foresee, as parts of a sentence.
 func unforeseen(now units.Instant, a *ledger.App) (parts []string) {
-	for _, part := range []string{lacking(a), pauses(a, now)} {
+	for _, part := range []string{lacking(a), estimate.Order(a), pauses(a, now)} {
 		if part != "" {
 			parts = append(parts, part)
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -11,7 +12,7 @@ import (
 )
 
 // order is the one in which parts of an application's time are told: about that of the time itself.
-var order = [...]api.Part{api.PartQueued, api.PartStarting, api.PartPlanned, api.PartShort, api.PartMore,
+var order = [...]api.Part{api.PartQueued, api.PartStarting, api.PartPlanned, api.PartHeld, api.PartShort, api.PartMore,
 	api.PartRepeated, api.PartUnexplained, api.PartStages, api.PartBetween, api.PartAfter, api.PartExit, api.PartSuspended}
 
 // spent is how long an application was at each part of its time: they add up to its duration.
@@ -87,7 +88,9 @@ func (by spent) stage(a *ledger.App, s *ledger.Stage, from, until units.Seconds)
 		return
 	}
 	over := max(0, until-max(from, s.ReadyAt+planned))
-	by[api.PartPlanned] += until - from - over
+	held := min(until-from-over, max(0, until-over-max(from, s.ReadyAt+leftFor(a, s))))
+	by[api.PartHeld] += held
+	by[api.PartPlanned] += until - from - over - held
 	if over == 0 {
 		return
 	}
@@ -100,6 +103,41 @@ func (by spent) stage(a *ledger.App, s *ledger.Stage, from, until units.Seconds)
 	by[api.PartShort] += share * short
 	by[api.PartMore] += share * more
 	by[api.PartUnexplained] += max(0, over-share*(short+more))
+}
+
+// leftFor is the time that s could have had from when it was ready: what its application's deadline leaves beside
+// what came after it at all cores, and what itself takes at all cores in any case. It is without end where the
+// application is in time.
+func leftFor(a *ledger.App, s *ledger.Stage) units.Seconds {
+	deadline := a.Promise.Deadline
+	if deadline <= 0 || a.Profile == nil || s.First <= 0 || max(a.Outcome.Ended, lastSeen(a)) <= deadline {
+		return units.Seconds(math.Inf(1))
+	}
+	left := deadline - a.Profile.Body.Tail - a.Profile.Body.Exit - s.ReadyAt
+	for _, later := range a.Order {
+		if later.ReadyAt > s.ReadyAt {
+			left -= atAllCores(a, later)
+		}
+	}
+	return max(left, atAllCores(a, s))
+}
+
+// lastSeen is the last moment of a's clock at which a stage was ready or ended.
+func lastSeen(a *ledger.App) (last units.Seconds) {
+	for _, s := range a.Order {
+		last = max(last, s.ReadyAt, s.DoneAt)
+	}
+	return last
+}
+
+// atAllCores is about what s would have taken at all cores: by its profile, or for the CPU time that it used.
+func atAllCores(a *ledger.App, s *ledger.Stage) units.Seconds {
+	took := units.Seconds(s.CPU()) / units.Seconds(max(1, a.Tenant.Cores))
+	if s.Annotation != ledger.Unmatched && !s.Estimated() && a.Profile.Graph.Alone(s.Annotation) {
+		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		took = max(took, annotation.Gap+annotation.Duration)
+	}
+	return took
 }
 
 // plannedFor is how long s was to take: until its first deadline or, without one, what it takes at all cores

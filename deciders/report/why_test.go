@@ -23,7 +23,7 @@ func sums(w api.Why) map[string]units.Seconds {
 	for _, p := range w.Parts {
 		of := string(p.Part)
 		switch p.Part {
-		case api.PartPlanned, api.PartShort, api.PartMore, api.PartRepeated, api.PartUnexplained, api.PartStages:
+		case api.PartPlanned, api.PartHeld, api.PartShort, api.PartMore, api.PartRepeated, api.PartUnexplained, api.PartStages:
 			of = "stages"
 		case api.PartQueued, api.PartStarting:
 			of = "head"

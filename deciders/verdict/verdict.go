@@ -142,6 +142,9 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 	case !paced:
 		v.Reason += "; the application is not paced and has them"
 	}
+	if order := estimate.Order(a); order != "" {
+		v.Reason += "; " + order
+	}
 	return v
 }
 

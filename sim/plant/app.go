@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -39,6 +40,17 @@ type App struct {
 	ExecutorCores int
 	// Nodes is on how many nodes it has executors; the zero value leaves that to the planner.
 	Nodes api.NodeRange
+}
+
+// Grown is a, which reads, does and writes that many times as much.
+func (a App) Grown(by float64) App {
+	a.Stages = slices.Clone(a.Stages)
+	for i := range a.Stages {
+		s := &a.Stages[i]
+		s.Work *= units.Work(by)
+		s.Records, s.Written = int64(by*float64(s.Records)), int64(by*float64(s.Written))
+	}
+	return a
 }
 
 // Stage describes a stage.

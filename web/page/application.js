@@ -122,6 +122,7 @@ const PARTS = {
   exit: "p-start",
   "as planned": "s0",
   stages: "s0",
+  "held back too much": "p-late",
   "short of cores": "p-late",
   "more work": "s1",
   "repeated attempts": "s4",

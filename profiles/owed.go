@@ -1,0 +1,234 @@
+package profiles
+
+import (
+	"math"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Shares of earlier runs where these say nothing else: of those that left a leg out, and of those in which
+// legs came in another order.
+const (
+	leastLeftOut   = 0.02
+	leastReordered = 0.01
+	// mostShare bounds what earlier runs say: the next one may differ.
+	mostShare = 0.9
+)
+
+// owedFrom is how likely it is at least that a leg still comes which counts with its whole work. A wrong belief
+// ends a run early, and not late.
+const owedFrom = 0.05
+
+// leg is a part of a run that moves, or is left out, as a whole: a query of the profile with all its jobs, or
+// a job that is of none. leftOut is how likely a run in order leaves it out.
+type leg struct {
+	leftOut float64
+	query   bool
+}
+
+// divide finds the legs of the profile.
+func (x *index) divide() {
+	x.leg = make([]int, len(x.stages))
+	queries := map[queryID]bool{} // Of the newest leg.
+	for from := 0; from < len(x.stages); {
+		to, same, share := from, false, 1.0
+		var its []queryID
+		for ; to < len(x.stages) && x.begins[to] == from; to++ {
+			s := &x.stages[to]
+			if share = min(share, float64(s.LeftOut)); s.Query != nil {
+				its = append(its, queryOf(s.Query))
+				same = same || queries[queryOf(s.Query)]
+			}
+		}
+		if !same {
+			clear(queries)
+			x.legs = append(x.legs, leg{leftOut: mostShare, query: len(its) > 0})
+		}
+		last := len(x.legs) - 1
+		x.legs[last].leftOut = min(x.legs[last].leftOut, max(share, leastLeftOut))
+		for _, q := range its {
+			queries[q] = true
+		}
+		for ; from < to; from++ {
+			x.leg[from] = last
+		}
+	}
+}
+
+// order is in which order legs have come, of which stages have surely come.
+type order struct {
+	seen []bool
+	// now is the leg that the run has come to, job its job there; most is the last leg that has come, next the one
+	// before that. They are -1 or less for none.
+	now, job, most, next int
+	// broken says that a leg has come after a later one: order is no evidence any more.
+	broken bool
+	// prior is how likely the run has its legs, or one of them, at any place before one has come.
+	prior float64
+}
+
+func newOrder(p api.Profile, x *index) order {
+	return order{seen: make([]bool, len(x.legs)), now: -1, job: math.MinInt, most: -1, next: -1,
+		prior: min(max(leastReordered, float64(p.Reordered)), mostShare)}
+}
+
+// come notes that a leg has come, with that job of it.
+func (o *order) come(leg, job int) {
+	switch {
+	case o.seen[leg]:
+	case leg > o.most:
+		o.next, o.most = o.most, leg
+	default:
+		o.broken, o.next = true, max(o.next, leg)
+	}
+	o.seen[leg], o.now, o.job = true, leg, job
+}
+
+// anyOrder is how likely it is that the run has its legs in any order, beside the other reading: that it
+// has them in order, and leaves some out. It goes by the legs that have come.
+func (o *order) anyOrder(legs []leg) float64 {
+	if o.broken {
+		return 1
+	}
+	inOrder, anyhow, left := math.Log1p(-o.prior), math.Log(o.prior), len(legs)
+	for i := range o.most + 1 {
+		if !o.seen[i] {
+			inOrder += math.Log(legs[i].leftOut)
+			continue
+		}
+		inOrder += math.Log1p(-legs[i].leftOut)
+		anyhow -= math.Log(float64(left))
+		left--
+	}
+	return 1 / (1 + math.Exp(inOrder-anyhow))
+}
+
+// owed is how likely each leg that has not come still comes. A run in order that has passed one has left it out,
+// or has it behind any of those that followed it: the same two readings, of one leg. The latter is the less likely
+// the fewer of these are to come.
+func (o *order) owed(legs []leg) []float64 {
+	anyhow, owed := o.anyOrder(legs), make([]float64, len(legs))
+	coming := 0.0 // Of the legs behind, of a run in order.
+	for i := len(legs) - 1; i >= 0; i-- {
+		if o.seen[i] {
+			continue
+		}
+		still := 1 - legs[i].leftOut
+		if i < o.most {
+			moved := o.prior * coming / float64(len(legs)-1-i)
+			still = moved / (moved + legs[i].leftOut)
+		}
+		owed[i] = anyhow + (1-anyhow)*still
+		coming += still
+	}
+	return owed
+}
+
+// reordered reports whether the legs of old that a run surely has come in another order in it.
+func reordered(old, run api.Profile) bool {
+	x := newIndex(old.Stages)
+	o := newOrder(old, x)
+	for _, p := range Align(old.Stages, run.Stages).Pairs {
+		if p.Sure >= surely {
+			o.come(x.leg[p.Known], 0)
+		}
+	}
+	return o.broken
+}
+
+// leastLearnt is a share that is as good as none.
+const leastLearnt = 0.001
+
+// learnt is a share of earlier runs with a run in which it is so, or not, of that weight.
+func learnt(share units.Fraction, is bool, w float64) units.Fraction {
+	now := units.Fraction(0)
+	if is {
+		now = 1
+	}
+	if share = mean(share, now, w); share < leastLearnt {
+		return 0
+	}
+	return share
+}
+
+// evidence is what the order of a run says of what comes.
+type evidence struct {
+	m    *Matcher
+	owed []float64
+	// runs has, where the order says little, the legs of which something runs: more of them may come beside that.
+	runs map[int]bool
+}
+
+func (m *Matcher) evidence() evidence {
+	legs := m.aligner.legs
+	e := evidence{m: m, owed: m.order.owed(legs), runs: map[int]bool{}}
+	if m.order.anyOrder(legs) > owedFrom {
+		for i := range m.open {
+			e.runs[m.aligner.leg[i]] = true
+		}
+	}
+	return e
+}
+
+// comes reports whether the stage at place i may come by the order of the run.
+func (e evidence) comes(i int) bool {
+	o, at := &e.m.order, e.m.aligner.leg[i]
+	switch {
+	case !o.seen[at]:
+		return e.owed[at] > owedFrom
+	case at == o.now:
+		return e.m.aligner.stages[i].Job >= o.job
+	}
+	return e.runs[at]
+}
+
+// passed reports whether the stage at place i would have come by now in a run in order, of which two later legs
+// have come.
+func (m *Matcher) passed(i int) bool {
+	o, at := &m.order, m.aligner.leg[i]
+	if o.seen[at] {
+		return m.aligner.stages[i].Job < o.job
+	}
+	return at < o.next
+}
+
+// Course is in which order a run has come through its profile, and what it has left out.
+type Course struct {
+	// Reordered says that its legs come in another order than recorded.
+	Reordered bool
+	// Of is how many legs the profile has, Coming how many of them are still to come, Gone how many do not come.
+	// Queries says that they are SQL queries; else they are jobs.
+	Of, Coming, Gone int
+	Queries          bool
+}
+
+// Reordered reports whether the run's legs come in another order than recorded, as is likelier by now.
+func (m *Matcher) Reordered() bool { return m.order.anyOrder(m.aligner.legs) > 0.5 }
+
+// Course says how the run has come through its profile so far.
+func (m *Matcher) Course() Course {
+	a, x := m.aligner, m.evidence()
+	c := Course{Reordered: m.Reordered(), Of: len(a.legs)}
+	began, left, queries := make([]bool, c.Of), make([]bool, c.Of), 0
+	for i := range a.stages {
+		began[a.leg[i]] = began[a.leg[i]] || a.taken(i)
+	}
+	for _, id := range m.rest(true, x.comes) {
+		left[a.leg[a.place[id]]] = true
+	}
+	for i, l := range a.legs {
+		if l.query {
+			queries++
+		}
+		switch {
+		case began[i]:
+		case left[i]:
+			c.Coming++
+		default:
+			c.Gone++
+		}
+	}
+	c.Queries = 2*queries > c.Of
+	return c
+}

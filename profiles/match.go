@@ -213,7 +213,8 @@ func (m *Matcher) Of(stage int) (Found, bool) {
 //     the driver has skipped it;
 //   - its query has ended;
 //   - its query or job is likelier left out than still owed (order);
-//   - its query or job has begun, the run has come to another one, and nothing of it runs.
+//   - its query or job has begun, the run, which is in order, has come to another one, and nothing that it
+//     waits for runs.
 //
 // At the end of a run that fits there are none.
 func (m *Matcher) Remaining() []int { return m.rest(true, m.evidence().comes) }

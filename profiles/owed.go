@@ -156,19 +156,13 @@ func learnt(share units.Fraction, is bool, w float64) units.Fraction {
 type evidence struct {
 	m    *Matcher
 	owed []float64
-	// runs has, where the order says little, the legs of which something runs: more of them may come beside that.
-	runs map[int]bool
+	// loose says that legs may come in any order: one that has begun is not over because another one has.
+	loose bool
 }
 
 func (m *Matcher) evidence() evidence {
 	legs := m.aligner.legs
-	e := evidence{m: m, owed: m.order.owed(legs), runs: map[int]bool{}}
-	if m.order.anyOrder(legs) > owedFrom {
-		for i := range m.open {
-			e.runs[m.aligner.leg[i]] = true
-		}
-	}
-	return e
+	return evidence{m, m.order.owed(legs), m.order.anyOrder(legs) > owedFrom}
 }
 
 // comes reports whether the stage at place i may come by the order of the run.
@@ -178,9 +172,9 @@ func (e evidence) comes(i int) bool {
 	case !o.seen[at]:
 		return e.owed[at] > owedFrom
 	case at == o.now:
-		return e.m.aligner.stages[i].Job >= o.job
+		return e.loose || e.m.aligner.stages[i].Job >= o.job
 	}
-	return e.runs[at]
+	return e.loose
 }
 
 // passed reports whether the stage at place i would have come by now in a run in order, of which two later legs

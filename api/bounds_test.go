@@ -69,6 +69,8 @@ func TestWhatComesInIsBounded(t *testing.T) {
 	register("app_id", func(r *api.RegisterRequest) { r.AppID = "a b" })
 	register("deadline_s", func(r *api.RegisterRequest) { r.Deadline = 1e300 })
 	register("elapsed_s", func(r *api.RegisterRequest) { r.Elapsed = units.Seconds(math.NaN()) })
+	register("certainty is 1", func(r *api.RegisterRequest) { r.Launch.Certainty = 1 })
+	register("certainty is 0.4", func(r *api.RegisterRequest) { r.Launch.Certainty = 0.4 })
 	register("utc_offset_s", func(r *api.RegisterRequest) { r.UTCOffset = math.MaxInt64 })
 	register("mode", func(r *api.RegisterRequest) { r.Mode = api.Mode(long(1 << 20)) })
 	register("class", func(r *api.RegisterRequest) { r.Class = api.Class(long(1 << 20)) })

@@ -107,6 +107,15 @@ type AppSummary struct {
 	ExitCode int `json:"exit_code,omitempty"`
 }
 
+// Reserve is what an application with a deadline keeps for what nobody foresees.
+type Reserve struct {
+	// Time is how long before its deadline it is aimed at its start, Runs the earlier runs that this rests on, Certainty
+	// how likely it is to be enough.
+	Time      units.Seconds  `json:"reserve_s"`
+	Runs      int            `json:"runs"`
+	Certainty units.Fraction `json:"certainty"`
+}
+
 // AppDetail is what `pacer apps show` prints.
 type AppDetail struct {
 	AppSummary
@@ -218,6 +227,8 @@ type PlanRequest struct {
 	Deadline units.Seconds `json:"deadline_s"`
 	// Cores replaces what the nodes offer when > 0.
 	Cores units.Cores `json:"cores,omitempty"`
+	// Certainty is api.Launch.Certainty.
+	Certainty units.Fraction `json:"certainty,omitempty"`
 	// Empty asks as if nothing else ran.
 	Empty bool `json:"empty,omitempty"`
 }
@@ -234,6 +245,8 @@ type PlanReply struct {
 	Cores  units.Cores     `json:"cores"`
 	Needed units.Cores     `json:"needed_cores"`
 	Stages []PlanReplyLine `json:"stages"`
+	// Reserve is that of an application; nil for none.
+	Reserve *Reserve `json:"reserve,omitempty"`
 }
 
 // PlanReplyLine is one stage of a PlanReply.

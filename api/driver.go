@@ -176,6 +176,9 @@ type Launch struct {
 	// not fixed; OffHeapWeight is the application's part of what is shared, 0 counts as 1.
 	OffHeapFloor  units.Bytes `json:"offheap_floor_bytes,omitempty"`
 	OffHeapWeight float64     `json:"offheap_weight,omitempty"`
+	// Certainty is how likely the application wants to be in time, LeastCertainty to MostCertainty: where it is more than
+	// the least, time is kept for what nobody foresees. 0 is a driver that does not say.
+	Certainty units.Fraction `json:"certainty,omitempty"`
 	// OffHeapPage is what a task takes of it at once, where the user set that.
 	OffHeapPage units.Bytes `json:"offheap_page_bytes,omitempty"`
 	// JavaOptions are appended to the JVM's options, ClassPath to its class

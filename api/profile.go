@@ -59,12 +59,40 @@ type Profile struct {
 	Reordered units.Fraction `json:"reordered,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
+	// Residuals are what its newest runs had besides what was known of them, the newest first.
+	Residuals []Residual `json:"residuals,omitempty"`
 	// Share is the part of the newest runs of the name that were of this variant, newer ones counting
 	// more; 0 where there is no other variant.
 	Share units.Fraction `json:"share,omitempty"`
 	// Variants are what the application does in other runs: profiles of the same name without variants
 	// of their own, the likeliest first. This one is likelier than any of them.
 	Variants []Profile `json:"variants,omitempty"`
+}
+
+// How likely an application is to be in time: where its user does not say, and what may be asked for. At the least
+// nothing is kept for what nobody foresees.
+const (
+	UsualCertainty units.Fraction = 0.95
+	LeastCertainty units.Fraction = 0.5
+	MostCertainty  units.Fraction = 0.99
+)
+
+// ValidCertainty reports whether c may be asked for.
+func ValidCertainty(c units.Fraction) bool { return c >= LeastCertainty && c <= MostCertainty }
+
+const (
+	// MostResiduals is how many runs a profile has residuals of.
+	MostResiduals = 20
+	// ReservePlaces is at how many places of the work there is one: at each eighth from 0 on.
+	ReservePlaces = 9
+)
+
+// Residual is by how much a run differed from what its profile said.
+type Residual struct {
+	// Unforeseen is the most that it still had besides, in seconds at all cores, from each eighth of the work on.
+	Unforeseen [ReservePlaces]units.Seconds `json:"unforeseen_s"`
+	// End is by how much it ended after its aim, below 0 before it; 0 where it had none.
+	End units.Seconds `json:"end_s,omitempty"`
 }
 
 // ProfileStage is one stage's annotation.
@@ -210,6 +238,15 @@ func (p *Profile) validate(f *faults) {
 	f.finite("duration_s", float64(p.Duration))
 	f.between("cores", float64(p.Cores), 0, MostAmount)
 	f.between("share", float64(p.Share), 0, 1)
+	f.count("the number of residuals", len(p.Residuals), MostResiduals)
+	for i, r := range p.Residuals[:min(len(p.Residuals), MostResiduals)] {
+		f.in("residuals", i)
+		for _, s := range r.Unforeseen {
+			f.finite("unforeseen_s", float64(s))
+		}
+		f.between("end_s", float64(r.End), -MostAmount, MostAmount)
+	}
+	f.out()
 	f.between("reordered", float64(p.Reordered), 0, 1)
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))

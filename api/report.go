@@ -76,6 +76,10 @@ type ReportRow struct {
 	Killed  int `json:"killed"`
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
+	// Kept are those that kept time for what nobody foresaw, Within those of them that took no more than that: about the
+	// share that they were to be in time with.
+	Kept   int `json:"kept,omitempty"`
+	Within int `json:"within,omitempty"`
 	// Margin is the median of how long before their deadlines those of Met and Late ended, below 0 after them;
 	// MarginPct that of the margins in per cent of the deadlines (Eq 4). nil without any.
 	Margin    *units.Seconds `json:"median_margin_s"`

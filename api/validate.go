@@ -81,6 +81,8 @@ func (l *Launch) validate(f *faults) {
 	f.size("offheap_floor_bytes", int64(l.OffHeapFloor))
 	f.size("offheap_page_bytes", int64(l.OffHeapPage))
 	f.check(l.OffHeapPage <= maxPage, "offheap_page_bytes is %d, want at most %d", int64(l.OffHeapPage), int64(maxPage))
+	f.check(l.Certainty == 0 || ValidCertainty(l.Certainty), "certainty is %v, want %v to %v", float64(l.Certainty),
+		float64(LeastCertainty), float64(MostCertainty))
 	weight := l.OffHeapWeight
 	f.check(weight == 0 || weight >= 0.01 && weight <= 100, "offheap_weight is %v, want 0.01 to 100, or 0 for 1", weight)
 	all := len(l.DriverURL) + len(l.SparkHome) + len(l.JavaHome) + len(l.Image)

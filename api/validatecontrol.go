@@ -54,6 +54,8 @@ func (r *PlanRequest) Validate() error {
 	f.text("profile", r.Profile, MostName)
 	f.finite("deadline_s", float64(r.Deadline))
 	f.between("cores", float64(r.Cores), 0, MostCores)
+	f.check(r.Certainty == 0 || ValidCertainty(r.Certainty), "certainty is %v, want %v to %v", float64(r.Certainty),
+		float64(LeastCertainty), float64(MostCertainty))
 	return f.err("plan request")
 }
 

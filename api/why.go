@@ -49,6 +49,8 @@ type Why struct {
 	App      AppID  `json:"app"`
 	Headline string `json:"headline"`
 	Risk     Risk   `json:"risk,omitempty"`
+	// Reserve is what it keeps for what nobody foresees; nil where that is nothing.
+	Reserve *Reserve `json:"reserve,omitempty"`
 	// Parts do not overlap and add up to the time since the submission; one of no time is left out. They are
 	// empty where nobody has kept them.
 	Parts []WhyPart `json:"parts"`

@@ -105,6 +105,15 @@ func (sh *shell) app(c *cobra.Command, id string) (*api.AppDetail, error) {
 	return reply.App, nil
 }
 
+// reserve prints what an application keeps for what nobody foresees, "" of nothing.
+func reserve(r *api.Reserve) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s for what nobody foresees, by %d earlier runs (certainty %.2f)", seconds(r.Time), r.Runs,
+		float64(r.Certainty))
+}
+
 // printApp prints `pacer apps show ID`.
 func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 	cores, changes, would := "CORES OVER TIME", "QUOTA CHANGES", ""

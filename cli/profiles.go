@@ -206,6 +206,7 @@ func planCommand(sh *shell) *cobra.Command {
 	var profile, deadline string
 	var cores float64
 	var empty bool
+	var certainty float64
 	c := &cobra.Command{
 		Use: "plan --profile NAME|FILE --deadline D", Short: "Say what a deadline would mean, without running anything",
 		Args: func(c *cobra.Command, args []string) error {
@@ -223,6 +224,8 @@ func planCommand(sh *shell) *cobra.Command {
 	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
 	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
 	c.Flags().BoolVar(&empty, "empty", false, "plan as if nothing else ran")
+	c.Flags().Float64Var(&certainty, "certainty", float64(api.UsualCertainty),
+		"how likely it is to be in time, 0.5 to 0.99")
 	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string,
 		cobra.ShellCompDirective) {
 		names, _ := sh.completeProfiles(c, nil, prefix)
@@ -230,7 +233,7 @@ func planCommand(sh *shell) *cobra.Command {
 	})
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Coded(command.ExitPlanError, err) })
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.plan(c, profile, deadline, cores, empty)
+		reply, err := sh.plan(c, profile, deadline, cores, empty, units.Fraction(certainty))
 		if err != nil {
 			return command.Coded(command.ExitPlanError, err)
 		}
@@ -253,8 +256,9 @@ func planCommand(sh *shell) *cobra.Command {
 }
 
 // plan sends the query.
-func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64, empty bool) (api.PlanReply, error) {
-	r := api.PlanRequest{Profile: profile, Empty: empty}
+func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64, empty bool,
+	certainty units.Fraction) (api.PlanReply, error) {
+	r := api.PlanRequest{Profile: profile, Empty: empty, Certainty: certainty}
 	if profile == "" || deadline == "" {
 		return api.PlanReply{}, fmt.Errorf("--profile and --deadline are needed")
 	}
@@ -314,7 +318,7 @@ func needs(r api.PlanReply) string {
 
 func printPlan(w io.Writer, r api.PlanReply) error {
 	if err := fields(w, "verdict", string(r.Verdict), "reason", r.Reason, "earliest deadline", seconds(r.Earliest),
-		"needs", needs(r), "cores", r.Cores.String()); err != nil {
+		"needs", needs(r), "reserve", reserve(r.Reserve), "cores", r.Cores.String()); err != nil {
 		return err
 	}
 	rows := make([][]string, 0, len(r.Stages))

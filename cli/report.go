@@ -19,6 +19,8 @@ A run with a deadline that has finished is MET or LATE; MARGIN is the median of 
 before their deadlines these ended, late below 0. CORE-HOURS are those that all runs used.
 PACED are those of the runs whose profile says what they take, AT ALL CORES what it says:
 pacing lowers the cores that a run holds at a time, which is HELD of OFFERED, not its work.
+WITHIN are those that took no more time than they had kept for what nobody foresaw, of
+all that had: it is to be their certainty (spark.pacer.certainty).
 Runs are kept for 400 days, of many the newest.`
 
 // asks asks the planner.
@@ -74,11 +76,19 @@ func printReport(w io.Writer, r *api.Report) error {
 		rows = append(rows, []string{x.Key, strconv.Itoa(x.Runs), strconv.Itoa(x.Met), strconv.Itoa(x.Late),
 			strconv.Itoa(x.Failed), strconv.Itoa(x.Killed), strconv.Itoa(x.Refused), margin, percent(x.MarginPct),
 			figure(x.CoreHours, 2), known(x.PacedCoreHours), known(x.ProfileCoreHours), known(x.Held), known(x.Offered),
-			known(x.FreedCoreHours)})
+			known(x.FreedCoreHours), within(x)})
 	}
 	by := map[api.ReportBy]string{api.ByProfile: "PROFILE", api.ByUser: "USER", api.ByClass: "CLASS", api.ByDay: "DAY"}
 	return table(w, []string{by[r.By], "RUNS", "MET", "LATE", "FAILED", "KILLED", "REFUSED", "MARGIN", "MARGIN %",
-		"CORE-HOURS", "PACED", "AT ALL CORES", "HELD", "OFFERED", "FREED"}, rows)
+		"CORE-HOURS", "PACED", "AT ALL CORES", "HELD", "OFFERED", "FREED", "WITHIN"}, rows)
+}
+
+// within prints the share of the runs of x that took no more than they had kept, "-" of none.
+func within(x api.ReportRow) string {
+	if x.Kept == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(x.Within)/float64(x.Kept))
 }
 
 // known prints a figure to two decimals, "-" for one that nobody knows.

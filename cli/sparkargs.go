@@ -25,8 +25,8 @@ var sparkOptions = map[string]bool{
 // pacerOptions are pacer submit's own; true takes a value.
 var pacerOptions = map[string]bool{
 	"--pacer-deadline": true, "--pacer-by": true, "--pacer-profile": true, "--pacer-planner": true,
-	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-require-feasible": false,
-	"--pacer-no-wait": false,
+	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-certainty": true,
+	"--pacer-require-feasible": false, "--pacer-no-wait": false,
 }
 
 // optionDefaults has spark-submit read spark-defaults.conf beside the file of optionProperties,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/cli/config"
 	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/units"
 )
 
 const submitHelp = `Run spark-submit under Pacer.
@@ -36,6 +38,8 @@ Flags of its own (before APP; all others go to spark-submit in their order):
                                what would be), off (executors only)
   --pacer-class CLASS          interactive, deadline (default) or batch: its part, 4, 1 or 1/4,
                                of what is left by those whose deadlines can be kept
+  --pacer-certainty 0.95       how likely it is to be in time, 0.5 to 0.99 (default 0.95): time is
+                               kept for what earlier runs had besides what was foreseen
   --pacer-require-feasible     refuse (exit code 76) instead of running at all cores
   --pacer-no-wait              refuse instead of waiting in the queue for memory
   --pacer-planner HOST:PORT    planner's address
@@ -216,6 +220,7 @@ const (
 	confMode        = "spark.pacer.mode"
 	confClass       = "spark.pacer.class"
 	confRequire     = "spark.pacer.requireFeasible"
+	confCertainty   = "spark.pacer.certainty"
 	confNoWait      = "spark.pacer.noWait"
 	confSubmission  = "spark.pacer.submission"
 	confSubmitted   = "spark.pacer.submitted"
@@ -251,11 +256,16 @@ func (l *launch) ownSettings() (map[string]string, error) {
 	if class, given := l.line.own["--pacer-class"]; given && (class == "" || !api.Class(class).Known()) {
 		return nil, command.Usagef("--pacer-class %q: want one of %v", class, api.Classes())
 	}
+	if text, given := l.line.own["--pacer-certainty"]; given {
+		if c, err := strconv.ParseFloat(text, 64); err != nil || !api.ValidCertainty(units.Fraction(c)) {
+			return nil, command.Usagef("--pacer-certainty %q: want a number from 0.5 to 0.99", text)
+		}
+	}
 	for key, value := range map[string]string{
 		confDeadline: deadline, confBy: by, confProfile: l.line.own["--pacer-profile"],
 		confRequire: l.line.own["--pacer-require-feasible"],
 		confNoWait:  l.line.own["--pacer-no-wait"], confMode: l.line.own["--pacer-mode"],
-		confClass: l.line.own["--pacer-class"],
+		confClass: l.line.own["--pacer-class"], confCertainty: l.line.own["--pacer-certainty"],
 	} {
 		if value != "" {
 			out[key] = value

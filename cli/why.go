@@ -47,6 +47,9 @@ func printWhy(w io.Writer, y *api.Why) error {
 	} else if err := printParts(w, y.Parts); err != nil {
 		return err
 	}
+	if y.Reserve != nil {
+		fmt.Fprintln(w, "\nreserve: "+reserve(y.Reserve))
+	}
 	if len(y.Causes) > 0 {
 		fmt.Fprintln(w, "\ncauses:")
 		for _, cause := range y.Causes {

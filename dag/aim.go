@@ -18,7 +18,8 @@ const (
 // longest task of the last stage leaves uncertain; before it, a stage that others
 // follow is aimed at alpha appDeadline, or later where the stages to come are too
 // short to use a larger reserve up. What is not needed of the reserve is theirs,
-// so the last stage gets what is left. brief is the stage that has no use for a
+// so the last stage gets what is left. What nobody foresees has its reserve besides
+// (Params.Reserve): it takes time at the rate at which it could be worked off. brief is the stage that has no use for a
 // reserve, if there is one (unsteered), else noNode.
 func (p Params) horizon(b *backlog, m situation, brief int) units.Seconds {
 	alpha := units.Seconds(p.Alpha) * m.deadline
@@ -37,5 +38,10 @@ func (p Params) horizon(b *backlog, m situation, brief int) units.Seconds {
 		last = b.follower
 	}
 	room := min(granularity*b.graph.nodes[last].stage.LongestTask, granularityMost*m.deadline)
-	return max(alpha, units.Seconds(p.Aim)*m.deadline-p.Margin-room-stretch*following)
+	end := units.Seconds(p.Aim)*m.deadline - p.Margin
+	aim := max(alpha, end-room-stretch*following)
+	if keep := p.reserve(1 - all.left/b.total); keep > 0 {
+		aim = min(aim, end-keep)
+	}
+	return aim
 }

@@ -18,6 +18,7 @@ type backlog struct {
 	graph *Graph
 	whole []float64 // What each stage occupies.
 	least float64   // What a stage counts for at least.
+	total float64   // What all occupy.
 
 	// left is what is left of each stage, over where it has ended.
 	left []float64
@@ -91,7 +92,7 @@ func newBacklog(g *Graph, p Params) *backlog {
 			b.left[i] = over
 		}
 	}
-	b.least *= leastWork
+	b.total, b.least = b.least, b.least*leastWork
 	return b
 }
 

@@ -63,8 +63,12 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, supply Supply, elapse
 		paced := scene.walk(deadline, Standing{})
 		f.Finish, f.Stages = paced.finish, paced.stages
 	}
-	if f.Verdict = judge(f.Finish, f.FullCores, deadline); f.Verdict == api.VerdictInfeasible {
+	f.Verdict = judge(f.Finish, f.FullCores, deadline)
+	switch {
+	case f.Verdict == api.VerdictInfeasible:
 		f.Earliest = scene.earliest(full.finish)
+	case f.Verdict == api.VerdictFeasible && !meets(f.FullCores+p.Reserve[0], deadline):
+		f.Verdict = api.VerdictTight // What is kept for what nobody foresees does not fit.
 	}
 	return f
 }

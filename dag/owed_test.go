@@ -24,7 +24,7 @@ func drawJobs(t *rapid.T) api.Profile {
 }
 
 // In whatever order the jobs of a profile come, a stage gets no more time than what is owed leaves when that has all
-// cores; and what is owed besides never gives it more.
+// cores; and what is owed besides, or kept for what nobody foresees, never gives it more.
 func TestNoStageGetsMoreTimeThanWhatIsOwedLeaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawJobs(t)
@@ -34,6 +34,7 @@ func TestNoStageGetsMoreTimeThanWhatIsOwedLeaves(t *testing.T) {
 		}
 		q := dag.Default()
 		q.Split = dag.SplitCriticalPath
+		kept, keep := q, units.Seconds(rapid.Float64Range(0, 20).Draw(t, "reserve"))
 		ids := make([]int, len(p.Stages))
 		all := p.Head + p.Tail + p.Exit
 		for i, s := range p.Stages {
@@ -48,6 +49,12 @@ func TestNoStageGetsMoreTimeThanWhatIsOwedLeaves(t *testing.T) {
 			spent += p.Stages[id].Gap
 			m := dag.Moment{Deadline: deadline, Spent: spent, Stage: id, Unsubmitted: coming}
 			got, own := g.StageDeadline(q, m), p.Stages[id]
+			for at := range kept.Reserve {
+				kept.Reserve[at] = keep * (1 - units.Seconds(at)/8)
+			}
+			if less := g.StageDeadline(kept, m); less > got+1e-9 {
+				t.Fatalf("stage %d has %v s, and %v with a reserve", id, got, less)
+			}
 			left := deadline - spent - p.Tail - p.Exit
 			for _, other := range coming {
 				left -= p.Stages[other].Gap + p.Stages[other].Duration

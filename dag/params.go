@@ -38,6 +38,17 @@ type Params struct {
 	// Open says that stages run side by side on the executors of one and nothing is
 	// held back: a walk takes all cores, whatever the deadline.
 	Open bool
+	// Reserve is the time at all cores that is kept for what nobody foresees, at each eighth of the work: as if a
+	// stage came after all others that takes so long.
+	Reserve [api.ReservePlaces]units.Seconds
+}
+
+// reserve is what is kept when that part of the work is done.
+func (p Params) reserve(done float64) units.Seconds {
+	at := min(max(done, 0), 1) * (api.ReservePlaces - 1)
+	from := min(int(at), api.ReservePlaces-2)
+	part := units.Seconds(at - float64(from))
+	return p.Reserve[from]*(1-part) + p.Reserve[from+1]*part
 }
 
 // Default returns the source's values with Pacer's aim: stages that others follow

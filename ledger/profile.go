@@ -23,6 +23,10 @@ type Profile struct {
 	Rivals *profiles.Rivals
 	// Rate is the application's average nominal rate (dag.Graph.Rate).
 	Rate units.Rate
+	// Takes is how long its stages take at all cores one after the other, Typical which part of that its runs had besides,
+	// below 0 where no run says.
+	Takes   units.Seconds
+	Typical units.Fraction
 	// FixedPart is api.RegisterReply.FixedPart; nil for a stored profile.
 	FixedPart map[string]units.Fraction
 	// judged is View.Judged, of a stored profile that has been asked for.
@@ -35,7 +39,11 @@ func NewProfile(p api.Profile) (*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
 	}
-	return &Profile{Body: p, Graph: g, Recorded: p}, nil
+	stored := &Profile{Body: p, Graph: g, Recorded: p, Takes: profiles.Takes(p), Typical: -1}
+	if share, known := profiles.Typical(p); known {
+		stored.Typical = share
+	}
+	return stored, nil
 }
 
 func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
@@ -44,7 +52,7 @@ func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
 func (p *Profile) forRun(beta float64) *Profile {
 	body := profiles.Alone(p.Body)
 	return &Profile{Body: body, Graph: p.Graph, Recorded: body, Match: profiles.NewMatcher(p.Body),
-		Rivals:    profiles.NewRivals(p.Body),
+		Rivals: profiles.NewRivals(p.Body), Takes: p.Takes, Typical: p.Typical,
 		Rate:      p.Graph.Rate(beta),
 		FixedPart: fixedParts(p.Body)}
 }

@@ -37,6 +37,10 @@ type Run struct {
 	Work     units.Work `json:"w,omitempty"`
 	Compared units.Work `json:"cmp,omitempty"`
 	Profiled units.Work `json:"prof,omitempty"`
+	// Kept is what it had kept for what nobody foresaw, and Unforeseen what it took for that, at all cores; both are 0
+	// where nothing was kept.
+	Kept       units.Seconds `json:"kept,omitempty"`
+	Unforeseen units.Seconds `json:"unf,omitempty"`
 	// Mean is how many cores it had, Offered how many its nodes offered it.
 	Mean    units.Cores `json:"mean,omitempty"`
 	Offered units.Cores `json:"of,omitempty"`
@@ -76,6 +80,7 @@ func (r Run) stored() Run {
 	r.Duration, r.Deadline = units.Seconds(short(float64(r.Duration))), units.Seconds(short(float64(r.Deadline)))
 	r.Work, r.Compared = units.Work(short(float64(r.Work))), units.Work(short(float64(r.Compared)))
 	r.Profiled = units.Work(short(float64(r.Profiled)))
+	r.Kept, r.Unforeseen = units.Seconds(short(float64(r.Kept))), units.Seconds(short(float64(r.Unforeseen)))
 	r.Mean, r.Offered = units.Cores(short(float64(r.Mean))), units.Cores(short(float64(r.Offered)))
 	return r
 }

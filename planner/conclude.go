@@ -41,8 +41,8 @@ func (r *apps) conclude(a *ledger.App) {
 	if state, ok := r.cfg.reserves(r.view).Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
 	}
-	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.estimates, r.now, a),
-		Run: report.Run(a, &d.AppSummary)})
+	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.estimates, r.view, a),
+		Run: report.Run(r.estimates, r.view, a, &d.AppSummary)})
 }
 
 // teaching reports whether the run of a, which has ended, is to go into a profile.

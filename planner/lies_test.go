@@ -263,7 +263,7 @@ func TestAReportThatLiesIsCaught(outer *testing.T) {
 		other := c.App("app-2", "q", 0, "a")
 		c.Know(ledger.ContextStopped{App: a.ID, At: 40, Failed: rapid.Bool().Draw(t, "failed")})
 		c.Pass(time.Second)
-		f := ledger.Archived{App: a.ID, Detail: report.Detail(c.View(), planner.Estimates(planner.Default()), a), Account: report.Account(planner.Estimates(planner.Default()), c.Now, a)}
+		f := ledger.Archived{App: a.ID, Detail: report.Detail(c.View(), planner.Estimates(planner.Default()), a), Account: report.Account(planner.Estimates(planner.Default()), c.View(), a)}
 		name := lie(t, &f, map[string]func(*ledger.Archived){
 			"one that runs":         func(f *ledger.Archived) { f.App, f.Detail.ID = other.ID, other.ID },
 			"one that is not there": func(f *ledger.Archived) { f.App, f.Detail.ID = "app-9", "app-9" },

@@ -75,8 +75,8 @@ func (h *starter) refuse(d admission.Admission) {
 		Outcome: ledger.Outcome{State: api.AppRefused,
 			Ended: units.FromDuration(h.now.Sub(promise.Start)), Reason: promise.Reason}, Profile: d.Profile}
 	detail := report.Detail(h.view, h.estimates, a)
-	h.record(ledger.Refused{Detail: detail, Account: report.Account(h.estimates, h.now, a),
-		Run: report.Run(a, &detail.AppSummary)})
+	h.record(ledger.Refused{Detail: detail, Account: report.Account(h.estimates, h.view, a),
+		Run: report.Run(h.estimates, h.view, a, &detail.AppSummary)})
 }
 
 // tick asks the policy when something has come or been freed, and from time to time. Where the planner is busy, what it

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -17,6 +18,8 @@ func TestMergeContendedTakesWorkAndNoTimes(t *testing.T) {
 	got := atAllCores(one(10, 1), run)
 	want := one(15, 2)
 	want.Stages[0].LongestTask = 1
+	// It used twice what was known: at all cores it had 4 s more before it, and nothing behind it.
+	want.Residuals = []api.Residual{{Unforeseen: [api.ReservePlaces]units.Seconds{4}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}

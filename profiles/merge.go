@@ -20,8 +20,16 @@ type Terms struct {
 	// Cold has on how many executors a stage ran that had run nothing while another one of their node
 	// had.
 	Cold map[int]int
-	// Tried has the stages that were tried again, or repeated: what they took says nothing of a run without that.
-	Tried map[int]bool
+	// Tried has the stages that were tried again, or repeated, with what their further attempts used: what they took
+	// says nothing of a run without that.
+	Tried map[int]units.Work
+	// End is by how much the run ended after its aim, 0 where that is not known.
+	End units.Seconds
+}
+
+func (t Terms) tried(id int) bool {
+	_, tried := t.Tried[id]
+	return tried
 }
 
 // Merge returns old with a run folded in: an exponentially aged mean (doc.go) of sizes,
@@ -65,6 +73,7 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 	merged.ExecutorStart = meanKnown(old.ExecutorStart, run.ExecutorStart, w)
 	merged = mergeExits(merged, run)
 	merged.Reordered = learnt(old.Reordered, reordered(old, run), w)
+	merged.Residuals = differed(old, run, t)
 	merged.Stages = nil
 	for _, at := range layout(old, run) {
 		merged.Stages = append(merged.Stages, at.stage(old, run, merged.Cores, weight, t))
@@ -81,7 +90,7 @@ func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t
 		s = old.Stages[at.old]
 		s.Missed++
 		s.LeftOut = learnt(s.LeftOut, true, weight.all)
-	case at.old >= 0 && t.Tried[run.Stages[at.run].ID]:
+	case at.old >= 0 && t.tried(run.Stages[at.run].ID):
 		s = old.Stages[at.old]
 		s.Missed, s.LeftOut = 0, learnt(s.LeftOut, false, weight.all)
 	default:

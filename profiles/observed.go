@@ -21,8 +21,9 @@ type observed struct {
 	Attempt
 	// first is when its first attempt was ready.
 	first units.Seconds
-	// tries is how many attempts it had.
+	// tries is how many attempts it had, used what all of them used.
 	tries int
+	used  units.Work
 	// parents are places, ascending; group is the job in the profile.
 	parents []int
 	group   int

@@ -150,7 +150,7 @@ func (r *Recorder) Held(stage api.StageKey) {
 
 // Terms returns what is known of the run besides the profile that Finish returns.
 func (r *Recorder) Terms() Terms {
-	t := Terms{Held: make(map[int]bool), Cold: make(map[int]int), Tried: make(map[int]bool)}
+	t := Terms{Held: make(map[int]bool), Cold: make(map[int]int), Tried: make(map[int]units.Work)}
 	stages, err := r.observed()
 	if err != nil {
 		return t
@@ -160,8 +160,8 @@ func (r *Recorder) Terms() Terms {
 		return slices.ContainsFunc(again, func(a Attempt) bool { return a.ReadyAt < s.DoneAt && s.ReadyAt < a.DoneAt })
 	}
 	for i := range stages {
-		if stages[i].tries > 1 {
-			t.Tried[i] = true
+		if s := &stages[i]; s.tries > 1 {
+			t.Tried[i] = max(0, s.used-s.Work)
 		}
 		if stages[i].Held || beside(&stages[i]) {
 			t.Held[i] = true
@@ -270,6 +270,9 @@ func (r *Recorder) observed() ([]observed, error) {
 	}
 	for i, all := range attempts {
 		stages[i].tries = len(all)
+		for _, a := range all {
+			stages[i].used += a.Work
+		}
 		best := &stages[i].Attempt
 		*best = joined(all)
 		for _, a := range all {

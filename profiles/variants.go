@@ -70,8 +70,12 @@ func Learn(p, run api.Profile, t Terms) (learnt api.Profile, founded bool, err e
 		return api.Profile{}, false, fmt.Errorf("a stage failed that completes in its profile: %s", stage)
 	}
 	if founded = most < belongs; founded {
+		// It was planned as a run of that variant: both know how far one may be from it.
+		variant := found(p, First(run, t))
+		all[best].Residuals = differed(all[best], run, t)
+		variant.Residuals = all[best].Residuals
 		best = len(all)
-		all = append(all, found(p, First(run, t)))
+		all = append(all, variant)
 	} else {
 		share := all[best].Share
 		all[best] = Merge(all[best], run, t)

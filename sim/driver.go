@@ -111,7 +111,7 @@ func (d *Driver) send(r driver.Request) {
 		return
 	}
 	launch := api.Launch{DriverURL: d.url(), SparkVersion: "4.3.0", TaskCPUs: d.spark.App.TaskCPUs,
-		Cores: d.spark.App.ExecutorCores}
+		Cores: d.spark.App.ExecutorCores, Certainty: d.w.cfg.Certainty}
 	d.spark.App.Memory.Declare(&launch)
 	if !launch.OffHeapFixed {
 		launch.OffHeap = d.reply.OffHeap // Its executors are started with that.

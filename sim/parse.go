@@ -22,7 +22,7 @@ import (
 //	law pi                                  one of Laws; the default configuration without
 //	nodes 4 cores=16 [memory=112g speed=1 others=0]   replaces the four of the paper
 //	node big cores=32 [memory=112g speed=1 others=0]  one more
-//	set alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
+//	set certainty=0.95 alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
 //	set queue-rule=flexible queue=fifo queue-size=time admission=pythia late=refuse
 //	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 byte-cost=0.2 task=0.03 sway=3 start=4
 //	      warm=3 warm-work=1.5 pause-every=4 pause-work=0.04 dispatch=4ms page=100ms

@@ -116,6 +116,7 @@ func (p *parser) set(words []string) error {
 func configure(c *Config, words []string) error {
 	return pairs(words, map[string]func(string) error{
 		"alpha": amount(&c.Planner.Alpha, 0.01, 1), "beta": amount(&c.Planner.Beta, 0, 1),
+		"certainty": amount((*float64)(&c.Certainty), 0.5, 0.99),
 		"split":     choice(&c.Planner.Split, dag.Splits()),
 		"branches":  choice(&c.Planner.Branches, estimate.Branches()),
 		"placement": choice(&c.Planner.Placement, placement.Orders()), "max-nodes": whole(&c.Planner.MaxNodes, 0, 1000),

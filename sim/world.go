@@ -42,9 +42,12 @@ const (
 type Config struct {
 	// Seed is all the randomness there is: the same Config and the same calls
 	// give the same world, byte by byte.
-	Seed    uint64
-	Nodes   []NodeSpec
-	Planner planner.Config
+	Seed uint64
+	// Certainty is how likely applications want to be in time. 0 keeps nothing for what nobody foresees: one run at all
+	// cores makes a profile here, and tables are of the equations.
+	Certainty units.Fraction
+	Nodes     []NodeSpec
+	Planner   planner.Config
 	// Node is what all node controllers have in common.
 	Node  node.Config
 	Plant plant.Config

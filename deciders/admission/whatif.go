@@ -21,7 +21,7 @@ import (
 func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user string,
 	p *ledger.Profile) (api.PlanReply, error) {
 	v := o.View
-	a := &ledger.App{Profile: p, Promise: share(v, user,
+	a := &ledger.App{Profile: p, Tenant: ledger.Tenant{Launch: api.Launch{Certainty: q.Certainty}}, Promise: share(v, user,
 		ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, asked, names := place.AllNodes(v), "", []string(nil)
 	if s.Cores == 0 {
@@ -46,6 +46,9 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 		Cores: s.Cores, Stages: []api.PlanReplyLine{}}
 	if q.Deadline > 0 {
 		r.Needed = estimate.Needed(p, a.Promise.Deadline)
+	}
+	if kept, keeps := estimate.ReserveOf(a, o); keeps {
+		r.Reserve = kept.Told()
 	}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)

@@ -60,6 +60,12 @@ func (c Case) Earliest(q dag.Params, f dag.Forecast, at units.Instant) units.Sec
 	return f.EarliestOf(c.App.Profile.Graph, q, c.App.Promise.Deadline, c.Supply, c.App.At(at))
 }
 
+// Reserve is what the application keeps for what nobody foresees.
+func (c Case) Reserve() (Reserve, bool) { return ReserveOf(c.App, c.outlook) }
+
+// Reserved are the parameters q with that.
+func (c Case) Reserved(q dag.Params) dag.Params { return Reserved(q, c.App, c.outlook) }
+
 // End predicts the end of the application from where it stands if all its stages had all cores of the supply.
 func (c Case) End() units.Seconds {
 	q, course := c.outlook.Equations, c.outlook.Course(c.App)

@@ -63,7 +63,7 @@ func (o *Outlook) Least(a *ledger.App) units.Cores { return o.timed(a).least }
 // Of are the parameters of the equations for a, which has a profile: of the executors
 // that it has now.
 func (o *Outlook) Of(a *ledger.App) dag.Params {
-	return o.Turns(a.Profile.Graph, abreast(o.View, a))
+	return Reserved(o.Turns(a.Profile.Graph, abreast(o.View, a)), a, o)
 }
 
 // abreast is how many stages of a can run side by side: by its executors on the node that has

@@ -66,15 +66,37 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 			run.Stages[i].TaskCores = max(declared, run.Stages[i].TaskCores)
 		}
 	}
+	terms := r.Terms()
+	terms.End = missed(a)
 	old := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
 	if old == nil {
-		return Recorded, profiles.First(run, r.Terms()), nil
+		return Recorded, profiles.First(run, terms), nil
 	}
-	learnt, founded, err := profiles.Learn(old.Body, run, r.Terms())
+	learnt, founded, err := profiles.Learn(old.Body, run, terms)
 	if founded {
 		return Founded, learnt, err
 	}
 	return Merged, learnt, err
+}
+
+// missed is by how much a ended after what its last stage was aimed at, 0 where that had no aim.
+func missed(a *ledger.App) units.Seconds {
+	gate := a.Promise.Gate
+	gate.Late, gate.Overdue = false, false // By this very end.
+	if a.Profile == nil || a.Promise.Mode != ledger.Paced || gate != (ledger.Gate{}) {
+		return 0
+	}
+	var last *ledger.Stage
+	for _, s := range a.Order {
+		if s.Done != nil && (last == nil || s.DoneAt >= last.DoneAt) {
+			last = s
+		}
+	}
+	if last == nil || !last.Planned || last.First <= 0 {
+		return 0
+	}
+	aim := a.At(last.DeadlineAt) + a.Profile.Body.Tail + a.Profile.Body.Exit
+	return a.Outcome.Ended - aim
 }
 
 // teaches says why a run teaches no profile, nil if it may.

@@ -23,7 +23,7 @@ func headline(v ledger.View, p estimate.Policy, a *ledger.App, predicted units.S
 		return "has stopped its context; its exit is waited for", riskAt(a, timeOf(p, a, now))
 	case a.Over():
 		o := &a.Outcome
-		return Line(Account(p, now, a), o.State, o.Ended, o.EndedBy), Risk(o.State, a.Promise.Deadline, o.Ended)
+		return Line(Account(p, v, a), o.State, o.Ended, o.EndedBy), Risk(o.State, a.Promise.Deadline, o.Ended)
 	case a.Outcome.Killed != "":
 		return "is being ended: " + a.Outcome.KillReason(), riskAt(a, predicted)
 	default:

@@ -100,9 +100,35 @@ func pauses(a *ledger.App, now units.Instant) string {
 	return fmt.Sprintf("its targets were paused for %s, as too little was known of its work", saySpan(paused))
 }
 
+// leastUsed is from when on time for what nobody foresaw is told.
+const leastUsed units.Seconds = 0.5
+
+// used says what a took at all cores for what nobody foresaw, and of what that was kept; "" of little.
+func used(p estimate.Policy, v ledger.View, a *ledger.App) string {
+	took, most := estimate.Unforeseen(a)
+	r := reserve(p, v, a)
+	if r == nil || took < leastUsed || most == nil {
+		return ""
+	}
+	return fmt.Sprintf("it took %s for what nobody foresaw, most in stage %d, and had kept %s for that", saySpan(took),
+		most.Key().Stage, saySpan(r.Time))
+}
+
+// reserve is what a keeps for what nobody foresees, nil for nothing.
+func reserve(p estimate.Policy, v ledger.View, a *ledger.App) *api.Reserve {
+	if a.Profile == nil {
+		return nil
+	}
+	r, keeps := estimate.ReserveOf(a, p.Outlook(v))
+	if !keeps {
+		return nil
+	}
+	return r.Told()
+}
+
 // unforeseen is what of a its profile did not foresee, as parts of a sentence.
-func unforeseen(now units.Instant, a *ledger.App) (parts []string) {
-	for _, part := range []string{lacking(a), estimate.Order(a), pauses(a, now)} {
+func unforeseen(p estimate.Policy, v ledger.View, a *ledger.App) (parts []string) {
+	for _, part := range []string{lacking(a), used(p, v, a), estimate.Order(a), pauses(a, v.Now())} {
 		if part != "" {
 			parts = append(parts, part)
 		}

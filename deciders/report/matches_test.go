@@ -83,7 +83,7 @@ func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 	if !strings.HasPrefix(d.Headline, "ended 8.0 s before") || !strings.HasSuffix(d.Headline, "; "+unforeseen) {
 		t.Errorf("in time: %q", d.Headline)
 	}
-	account := report.Account(estimate.Policy{}, c.View().Now(), a)
+	account := report.Account(estimate.Policy{}, c.View(), a)
 	account.Stopped = 0
 	if got := report.Line(account, api.AppFinished, 103, api.EndedByExit); !strings.Contains(got, "late, at") ||
 		!strings.Contains(got, ": "+strings.ReplaceAll(unforeseen, "; ", ", ")) {

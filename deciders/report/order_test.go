@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
@@ -89,5 +90,42 @@ func TestWhatDidNotComeIsTold(t *testing.T) {
 	c.Know(ledger.ContextStopped{App: a.ID, At: 33}, ledger.Exited{App: a.ID, At: 34, By: api.EndedByExit})
 	if headline, _ := summary(c, a); !strings.Contains(headline, "2 of 3 recorded jobs did not come") {
 		t.Errorf("%q", headline)
+	}
+}
+
+// At its end an application tells what it took for what nobody foresaw, of what it had kept for that, and the report
+// counts it by that.
+func TestWhatNobodyForesawIsTold(t *testing.T) {
+	for extra, within := range map[units.Seconds]int{16: 1, 400: 0} {
+		c := ledgertest.New(t, "a", "b")
+		body := threeJobs()
+		body.Residuals = []api.Residual{{Unforeseen: [api.ReservePlaces]units.Seconds{13}}}
+		c.Know(ledger.ProfileSaved{Body: body})
+		a := c.App("app-1", "p", 200, "a", "b")
+		a.Tenant.Launch.Certainty = api.UsualCertainty
+		p := estimate.Policy{Equations: dag.Default()}
+		c.To(2)
+		s := c.Ready(a, 0, "read", 3000, "1", "2")
+		c.To(30)
+		c.Done(a, s, 60, 2)
+		s = c.Ready(a, 1, "new", 500, "1", "2")
+		c.Know(ledger.StageAdded{App: a.ID, Stage: s.Key(), Extra: estimate.Extra(a, s)})
+		c.To(60)
+		c.Done(a, s, extra, 30)
+		c.Know(ledger.ContextStopped{App: a.ID, At: 61}, ledger.Exited{App: a.ID, At: 62, By: api.EndedByExit})
+		w := report.Why(c.View(), p, a)
+		if w.Reserve == nil || w.Reserve.Time != 13 || w.Reserve.Runs != 1 || w.Reserve.Certainty != api.UsualCertainty {
+			t.Errorf("%v: reserve %+v", extra, w.Reserve)
+		}
+		if !strings.Contains(w.Headline, "for what nobody foresaw, most in stage 1, and had kept 13 s for that") {
+			t.Errorf("%v: %q", extra, w.Headline)
+		}
+		d := report.Detail(c.View(), p, a)
+		run := report.Run(p, c.View(), a, &d.AppSummary)
+		c.Know(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(p, c.View(), a), Run: run})
+		all := report.Runs(c.View(), api.Query{}, func(*ledger.Run) bool { return true }).Total
+		if all.Kept != 1 || all.Within != within {
+			t.Errorf("%v: %+v of run %+v", extra, all, run)
+		}
 	}
 }

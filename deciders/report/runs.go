@@ -7,18 +7,23 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // Run is what is kept of a, of which s is the summary at its end.
-func Run(a *ledger.App, s *api.AppSummary) ledger.Run {
+func Run(p estimate.Policy, v ledger.View, a *ledger.App, s *api.AppSummary) ledger.Run {
 	r := ledger.Run{App: a.ID, Profile: s.Profile, User: s.User, Class: cmp.Or(a.Tenant.Class, api.ClassDeadline),
 		State: s.State, Killed: a.Outcome.Killed != "", Duration: s.Duration, Deadline: s.Deadline, Work: s.CoreSeconds,
 		Mean: s.MeanCores, Offered: a.Tenant.Cores}
 	if a.Profile != nil && a.Profile.Match != nil && s.State == api.AppFinished {
 		if r.Compared = compared(a); r.Compared > 0 {
 			r.Profiled = a.Profile.Body.Work()
+		}
+		if kept := reserve(p, v, a); kept != nil {
+			r.Kept = kept.Time
+			r.Unforeseen, _ = estimate.Unforeseen(a)
 		}
 	}
 	return r
@@ -78,6 +83,12 @@ func (s *sum) add(r *ledger.Run) {
 	if r.State == api.AppFinished && !r.Killed && r.Deadline > 0 {
 		s.margins = append(s.margins, r.Deadline-r.Duration)
 		s.shares = append(s.shares, float64((r.Deadline-r.Duration)/r.Deadline*100))
+	}
+	if r.Kept > 0 {
+		s.row.Kept++
+		if r.Unforeseen <= r.Kept {
+			s.row.Within++
+		}
 	}
 	s.work += r.Work
 	s.compared += r.Compared

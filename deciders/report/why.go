@@ -14,7 +14,8 @@ func Why(v ledger.View, p estimate.Policy, a *ledger.App) api.Why { return (*Kep
 func (k *Kept) Why(v ledger.View, p estimate.Policy, a *ledger.App) api.Why {
 	s := k.Summary(v, p, a)
 	by := spend(a, timeOf(p, a, v.Now()), v.Now())
-	return api.Why{V: api.Version, App: a.ID, Headline: s.Headline, Risk: s.Risk, Parts: by.parts(a),
+	return api.Why{V: api.Version, App: a.ID, Headline: s.Headline, Risk: s.Risk, Reserve: reserve(p, v, a),
+		Parts:  by.parts(a),
 		Causes: withSuspended(by.causes(a), a.Outcome.Suspended)}
 }
 

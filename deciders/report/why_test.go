@@ -124,7 +124,7 @@ func TestTheTimeOfAnApplicationIsAllThere(t *testing.T) {
 			r.Errorf("%s\n%+v", d, w.Parts)
 		}
 
-		e := ledger.Ended{Detail: report.Detail(c.View(), p, a), Account: report.Account(p, c.Now, a)}
+		e := ledger.Ended{Detail: report.Detail(c.View(), p, a), Account: report.Account(p, c.View(), a)}
 		if d := cmp.Diff(w, report.WhyEnded(&e), cmp.Comparer(near)); d != "" {
 			r.Errorf("in the history: %s", d)
 		}

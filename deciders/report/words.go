@@ -15,7 +15,8 @@ import (
 )
 
 // Account is what the line about a's end is made of, and where its time went.
-func Account(p estimate.Policy, now units.Instant, a *ledger.App) ledger.Account {
+func Account(p estimate.Policy, v ledger.View, a *ledger.App) ledger.Account {
+	now := v.Now()
 	o := &a.Outcome
 	c := ledger.Account{Start: a.Promise.Start, UTCOffset: a.Tenant.UTCOffset, Deadline: a.Promise.Deadline,
 		Moved: a.Tenant.Owner.Moved, Cores: a.Tenant.Cores, Reason: o.Reason, Suspended: o.Suspended}
@@ -29,7 +30,7 @@ func Account(p estimate.Policy, now units.Instant, a *ledger.App) ledger.Account
 		return c
 	}
 	c.Exit, c.Profiled, c.Work = a.Profile.Body.Exit, a.Profile.Body.Work(), compared(a)
-	c.Unforeseen = unforeseen(now, a)
+	c.Unforeseen = unforeseen(p, v, a)
 	return c
 }
 

@@ -16,11 +16,30 @@ import (
 // Forecast is what a deadline would mean for a case that starts at that moment by q, with the line that
 // says it. Without nodes it is alone.
 func Forecast(v ledger.View, c estimate.Case, q dag.Params, at units.Instant) (dag.Forecast, string) {
+	q = c.Reserved(q)
 	a, f, alone := c.App, c.Forecast(q, at), api.Verdict("")
 	if f.Verdict == api.VerdictInfeasible && len(c.Promises) > 0 {
 		alone = c.Alone().Forecast(q, at).Verdict
 	}
-	return f, say(v, f, c, a.At(at), alone) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise)
+	return f, say(v, f, c, a.At(at), alone) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise) +
+		kept(c, f.Verdict)
+}
+
+// toldReserve is from which part of the deadline on what is kept is told.
+const toldReserve = 0.01
+
+// kept is what a verdict's line says of what is kept for what nobody foresees, "" of little.
+func kept(c estimate.Case, verdict api.Verdict) string {
+	r, keeps := c.Reserve()
+	switch keep := r.Keep[0]; {
+	case !keeps || keep < toldReserve*c.App.Promise.Deadline || verdict == api.VerdictInfeasible:
+		return ""
+	case r.Runs == 0:
+		return fmt.Sprintf("; how much its runs differ is not known: it is aimed %s before the deadline", finishText(keep))
+	default:
+		return fmt.Sprintf("; earlier runs had up to %.0f %% more than foreseen: it is aimed %s before the deadline",
+			100*float64(r.Share), finishText(keep))
+	}
 }
 
 // An exit is long that takes more than exitSeconds and more than exitShare of the whole run.

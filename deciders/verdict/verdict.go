@@ -130,7 +130,7 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 	case finish > deadline:
 		v.Verdict, v.Gate.Infeasible = api.VerdictInfeasible, paced && !p.PaceInfeasible
 		v.Earliest = full / units.Seconds(o.Equations.Alpha)
-	case full > dag.TightShare*deadline:
+	case full > dag.TightShare*deadline, full+estimate.Kept(a, o) > deadline:
 		v.Verdict = api.VerdictTight
 	default:
 		v.Verdict = api.VerdictFeasible

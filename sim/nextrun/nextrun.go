@@ -40,17 +40,32 @@ func (r Runs) First() Runs {
 
 // Draw draws an application whose run has about that many stages, and its next run with those changes.
 func Draw(r *rand.Rand, stages int, changes ...Change) Runs {
+	runs, _ := DrawWith(r, nil, stages, changes...)
+	return runs
+}
+
+// DrawWith is Draw with as many other next runs of the same application as there are others: each draws its own
+// changes.
+func DrawWith(r *rand.Rand, others []*rand.Rand, stages int, changes ...Change) (runs Runs, all []Runs) {
 	first := drawProgram(r, stages)
-	next := first.copy()
-	sizes := [tables]float64{1, 1, 1, 1, 1}
-	one := render(r, first, sizes)
-	for _, c := range changes {
-		next.change(r, c, &sizes)
+	one := render(r, first, [tables]float64{1, 1, 1, 1, 1})
+	runs = one.next(r, first, changes)
+	for _, other := range others {
+		all = append(all, one.next(other, first, DrawChanges(other)))
 	}
-	two := render(r, next, sizes)
-	out := Runs{Known: one.profile, Next: two.profile, Changes: changes, jobs: two.jobs, first: one.jobs}
+	return runs, all
+}
+
+// next is one, which is a run of first, with a run of that with those changes.
+func (x run) next(r *rand.Rand, first *program, changes []Change) Runs {
+	changed, sizes := first.copy(), [tables]float64{1, 1, 1, 1, 1}
+	for _, c := range changes {
+		changed.change(r, c, &sizes)
+	}
+	two := render(r, changed, sizes)
+	out := Runs{Known: x.profile, Next: two.profile, Changes: changes, jobs: two.jobs, first: x.jobs}
 	numbers, left := map[identity]int{}, map[identity][]int{}
-	for i, id := range one.who {
+	for i, id := range x.who {
 		left[id] = append(left[id], i)
 		id.variant = 0
 		if _, known := numbers[id]; !known {

@@ -138,7 +138,8 @@ function Why({ why, a }) {
     p.who?.length ? `, had by ${p.who.map((w) => (w.app ? nameOf(w.app) : "others on the node")).join(", ")}` : "";
   return html`<section class="card" aria-label="Where the time went">
     <div class="head"><h2>Where the time went</h2><span class="soft small">
-      ${all > 0 ? `${span(all)} since it was submitted` : ""}</span></div>
+      ${all > 0 ? `${span(all)} since it was submitted` : ""}
+      ${why.reserve ? `; reserve ${span(why.reserve.reserve_s)}, by ${why.reserve.runs} runs (${why.reserve.certainty})` : ""}</span></div>
     <div class="pad">
       ${
         all > 0

@@ -63,6 +63,12 @@ function columns(by, most) {
     n("Failed", "failed"),
     n("Killed", "killed"),
     n("Refused", "refused"),
+    {
+      head: "Within reserve",
+      n: true,
+      of: (r) => (r.kept ? `${Math.round((100 * r.within) / r.kept)} %` : "–"),
+      by: (r) => (r.kept ? r.within / r.kept : null),
+    },
     { head: "Median margin", n: true, of: (r) => early(r.median_margin_s), by: (r) => r.median_margin_s },
     { head: "Core-hours", n: true, of: (r) => hours(r.core_hours), by: (r) => r.core_hours },
     { head: "Freed for others", n: true, of: (r) => hours(r.freed_core_hours), by: (r) => r.freed_core_hours },

@@ -33,6 +33,7 @@ import org.apache.spark.util.Utils
  * @param mode            Control, Observe, Off or Endless, which is nobody's to set
  * @param watched         whether a pacer submit reports the driver's exit
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
+ * @param certainty       how likely it is to be in time
  * @param memoryWeight    its part of the off-heap memory that applications share
  * @param memoryFloor     the least of it that an executor has, in bytes
  * @param context         the number of this context of the JVM, from 0
@@ -61,6 +62,7 @@ private[spark] final case class PacerConf(
     shared: Boolean = false,
     program: String = "",
     byMoment: Boolean = false,
+    certainty: Double = 0,
     utcOffset: Int = 0,
     plaintext: Boolean = false) {
 
@@ -95,6 +97,7 @@ private[spark] object PacerConf {
   val Program = "spark.pacer.program"
   val Profile = "spark.pacer.profile"
   val RequireFeasible = "spark.pacer.requireFeasible"
+  val Certainty = "spark.pacer.certainty"
   val NoWait = "spark.pacer.noWait"
   val LeastNodes = "spark.pacer.nodes.least"
   val MostNodes = "spark.pacer.nodes.most"
@@ -123,6 +126,9 @@ private[spark] object PacerConf {
   val Image = "spark.pacer.image"
   val TlsCa = "spark.pacer.tls.ca"
   val Plaintext = "spark.pacer.plaintext"
+
+  /** How likely a deadline is to be kept where nothing is said, as in api/profile.go. */
+  private val UsualCertainty = 0.95
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
@@ -182,6 +188,7 @@ private[spark] object PacerConf {
     def nodes(key: String) = read(key, 0)(_.toIntOption.filter(n => n >= 1 && n <= BoundOfNodes), s"a whole number from 1 to $BoundOfNodes")
     val (least, most) = (nodes(LeastNodes), nodes(MostNodes))
     if (most > 0 && least > most) faults += s"$LeastNodes is $least, more than $MostNodes, $most"
+    val certainty = read(Certainty, UsualCertainty)(_.toDoubleOption.filter(c => c >= 0.5 && c <= 0.99), "a number from 0.5 to 0.99")
     val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
     val jobClass = read(Class, "")(t => Some(t.toLowerCase(Locale.ROOT)).filter(Classes.contains), Classes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
@@ -205,7 +212,7 @@ private[spark] object PacerConf {
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, least, most, here.number, here.before, shared,
-      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
+      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty, utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

@@ -83,7 +83,8 @@ private[spark] object Wire {
       shared: Boolean = false,
       leastNodes: Int = 0,
       mostNodes: Int = 0,
-      uiWebUrl: String = "")
+      uiWebUrl: String = "",
+      certainty: Double = 0)
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -201,7 +202,9 @@ private[spark] object Wire {
       if (r.leastNodes > 0) nodes.put("least", r.leastNodes)
       if (r.mostNodes > 0) nodes.put("most", r.mostNodes)
     }
-    launch(o.putObject("launch"), r.launch)
+    val l = o.putObject("launch")
+    launch(l, r.launch)
+    if (r.certainty > 0) l.put("certainty", r.certainty)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     if (r.program.nonEmpty) o.put("program", r.program)
     if (r.byMoment) o.put("by_moment", true)

@@ -62,9 +62,9 @@ class PacerConfTest {
   }
 
   @Test def everyFaultIsNamedInOneLine(): Unit = {
-    val said = refusal("sparkpacer://", PacerConf.Deadline -> "soon", PacerConf.RequireFeasible -> "perhaps",
+    val said = refusal("sparkpacer://", PacerConf.Deadline -> "soon", PacerConf.RequireFeasible -> "perhaps", PacerConf.Certainty -> "1",
       "spark.submit.deployMode" -> "cluster")
-    Seq("pacer: ", "master is", "spark.pacer.deadline is 'soon'", "requireFeasible", "--deploy-mode client")
+    Seq("pacer: ", "master is", "spark.pacer.deadline is 'soon'", "requireFeasible", "spark.pacer.certainty is '1', want a number from 0.5 to 0.99", "--deploy-mode client")
       .foreach(part => assertTrue(said.contains(part), s"$said has no $part"))
     assertFalse(said.contains("\n"))
     Seq("0s", "-5s", "0", "1x", "5s later").foreach(d =>

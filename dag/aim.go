@@ -40,7 +40,7 @@ func (p Params) horizon(b *backlog, m situation, brief int) units.Seconds {
 	room := min(granularity*b.graph.nodes[last].stage.LongestTask, granularityMost*m.deadline)
 	end := units.Seconds(p.Aim)*m.deadline - p.Margin
 	aim := max(alpha, end-room-stretch*following)
-	if keep := p.reserve(1 - all.left/b.total); keep > 0 {
+	if keep := p.reserve(1 - all.work/b.work); keep > 0 {
 		aim = min(aim, end-keep)
 	}
 	return aim

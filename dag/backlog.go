@@ -18,7 +18,7 @@ type backlog struct {
 	graph *Graph
 	whole []float64 // What each stage occupies.
 	least float64   // What a stage counts for at least.
-	total float64   // What all occupy.
+	work  float64   // That of all.
 
 	// left is what is left of each stage, over where it has ended.
 	left []float64
@@ -47,12 +47,12 @@ type backlog struct {
 	branch []float64
 }
 
-// tally is what is left of some nodes: work, the durations of those not submitted and of those
+// tally is what is left of some nodes: what they occupy, their work, the durations of those not submitted and of those
 // that wait for an executor behind a stage, and the largest gaps of those not submitted.
-type tally struct{ left, ahead, behind, gaps float64 }
+type tally struct{ left, work, ahead, behind, gaps float64 }
 
 func (t tally) plus(o tally) tally {
-	return tally{t.left + o.left, t.ahead + o.ahead, t.behind + o.behind, max(t.gaps, o.gaps)}
+	return tally{t.left + o.left, t.work + o.work, t.ahead + o.ahead, t.behind + o.behind, max(t.gaps, o.gaps)}
 }
 
 // entry is a node's part of a backlog.
@@ -89,17 +89,18 @@ func newBacklog(g *Graph, p Params) *backlog {
 	for i := range g.nodes {
 		b.least += b.whole[i]
 		if g.nodes[i].stage != nil {
+			b.work += work(g.nodes[i].stage)
 			b.left[i] = over
 		}
 	}
-	b.total, b.least = b.least, b.least*leastWork
+	b.least *= leastWork
 	return b
 }
 
 // put says that a part of a stage is left.
 func (b *backlog) put(i int, part float64) {
 	b.left[i] = max(b.least, part*b.whole[i])
-	b.leaf(i).left = b.left[i]
+	b.leaf(i).left, b.leaf(i).work = b.left[i], part*work(b.graph.nodes[i].stage)
 }
 
 // await says that a stage is not submitted.

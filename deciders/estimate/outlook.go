@@ -13,6 +13,8 @@ type Outlook struct {
 	Policy
 	View ledger.View
 	of   map[*ledger.App]*prospect
+	// shown is what the profiles of users show.
+	shown map[string]shown
 }
 
 // prospect is what an Outlook has found of an application.

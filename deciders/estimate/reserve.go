@@ -1,7 +1,9 @@
 package estimate
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
@@ -33,7 +35,7 @@ func ReserveOf(a *ledger.App, o *Outlook) (Reserve, bool) {
 	}
 	body, q := &a.Profile.Recorded, o.Equations
 	r := Reserve{Runs: len(body.Residuals), Certainty: certainty,
-		Keep:   profiles.Reserve(*body, certainty, prior(o.View, a)),
+		Keep:   profiles.Reserve(*body, certainty, prior(a, o)),
 		Margin: profiles.Margin(*body, q.Margin+units.Seconds(1-q.Aim)*deadline)}
 	if takes := a.Profile.Takes; takes > 0 {
 		r.Share = units.Fraction(r.Keep[0] / takes)
@@ -65,21 +67,53 @@ func (r Reserve) Told() *api.Reserve {
 	return &api.Reserve{Time: r.Keep[0], Runs: r.Runs, Certainty: r.Certainty}
 }
 
+// shown are what profiles of a user show (ledger.Profile.Typical), the least first, as of a moment.
+type shown struct {
+	at  units.Instant
+	all []typical
+}
+
+type typical struct {
+	name  string
+	share units.Fraction
+}
+
+// showEvery is for how long what a user's profiles show is not looked at anew.
+const showEvery = time.Minute
+
 // prior is what is believed of how much of a run of a nobody foresees before its own runs say: the median of what the
 // user's other profiles show.
-func prior(v ledger.View, a *ledger.App) units.Fraction {
-	var seen []units.Fraction
-	user := a.Tenant.Owner.User
-	for name := range v.ProfileNames(user) {
-		if p := v.Profile(user, name); p != nil && name != a.Promise.Profile && p.Typical >= 0 {
-			seen = append(seen, p.Typical)
+func prior(a *ledger.App, o *Outlook) units.Fraction {
+	user, now := a.Tenant.Owner.User, o.View.Now()
+	s, known := o.shown[user]
+	if !known || now.Sub(s.at) >= showEvery {
+		s = shown{at: now}
+		for name := range o.View.ProfileNames(user) {
+			if p := o.View.Profile(user, name); p != nil && p.Typical >= 0 {
+				s.all = append(s.all, typical{name, p.Typical})
+			}
 		}
+		slices.SortFunc(s.all, func(x, y typical) int {
+			return cmp.Or(cmp.Compare(x.share, y.share), cmp.Compare(x.name, y.name))
+		})
+		if o.shown == nil {
+			o.shown = make(map[string]shown)
+		}
+		o.shown[user] = s
 	}
-	if len(seen) == 0 {
+	own := slices.IndexFunc(s.all, func(t typical) bool { return t.name == a.Promise.Profile })
+	others := len(s.all)
+	if own >= 0 {
+		others--
+	}
+	if others == 0 {
 		return profiles.PriorReserve
 	}
-	slices.Sort(seen)
-	return seen[len(seen)/2]
+	middle := others / 2
+	if own >= 0 && own <= middle {
+		middle++
+	}
+	return s.all[middle].share
 }
 
 // Reserved are the parameters q with what a, which has a profile, keeps for what nobody foresees.

@@ -45,7 +45,7 @@ func (i inquiry) settled() inquiry {
 				f.Profiles = append(f.Profiles, learnt)
 			}
 		}
-		run := report.Run(a, &s)
+		run := report.Run(i.estimates, i.view, a, &s)
 		run.At = i.view.Now() // As the fact that archives it says.
 		f.Runs = append(f.Runs, run)
 	}

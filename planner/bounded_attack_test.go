@@ -184,7 +184,7 @@ func TestAttackASecondDriverByATicket(t *testing.T) {
 	}
 	further, next := r, r
 	further.Context = 1
-	next.Context, next.Key = 100, "U" + strings.Repeat("B", 55)
+	next.Context, next.Key = 100, "U"+strings.Repeat("B", 55)
 	if reply := w.registers(by, next); api.KindOf(reply.Error) != api.KindTransient || w.app(first.AppID).State != api.AppRunning {
 		t.Errorf("beside the first, which is %s: %+v", w.app(first.AppID).State, reply)
 	}

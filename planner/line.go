@@ -20,7 +20,9 @@ type request struct {
 	event func(Ticket) Event
 	reply func(any)
 	// lane is where it is answered if it is a question.
-	lane interface{ Run(login string, work func()) }
+	lane interface {
+		Run(login string, work func())
+	}
 	// login is of whom it is, weight how much it is, urgent that it is a status or a heartbeat; since is when
 	// it came.
 	login  string

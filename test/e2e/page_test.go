@@ -22,7 +22,7 @@ import (
 const nobody = 65534
 
 // TestThePage looks at an application in a browser from its first task to its end, while the planner is killed and
-// starts again: the page is not loaded anew, and its numbers are the API's. Another user of the machine sees nothing.
+// starts again: the page is not loaded anew, but begins another session, and its numbers are the API's. Another user of the machine sees nothing.
 func TestThePage(t *testing.T) {
 	realenv.RequireSpark(t)
 	browser.Require(t)
@@ -58,7 +58,11 @@ func TestThePage(t *testing.T) {
 	planner.Wait(patience)
 	tab.Until(`document.querySelector(".dot.lost") !== null && ` + row + ` != null`)
 	s.StartPlanner("--http", at)
+	tab.Until(`document.querySelector("input[name=code]") !== null`) // A session ends with its planner.
+	origin, code := printed(t, s)
+	tab.Type("input[name=code]", origin+"/#"+code+browser.Enter)
 	tab.Until(`document.querySelector(".dot.live") !== null && document.querySelector(".note") === null`)
+	site.begin(s)
 	if code := run.Wait(patience); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
@@ -68,7 +72,7 @@ func TestThePage(t *testing.T) {
 		t.Error("the page was loaded again")
 	}
 	site.same(ended)
-	tab.Forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "503")
+	tab.Forgive("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "503", "401")
 	if said := append(tab.Console(), tab.Refused()...); len(said) > 0 {
 		t.Errorf("the console says %q", said)
 	}
@@ -84,34 +88,45 @@ type site struct {
 // enter opens the page by the link that `pacer web` prints, and begins a session by another one.
 func enter(t *testing.T, s *realenv.System, tab *browser.Tab) *site {
 	t.Helper()
-	link := func() (origin, code string) {
-		exit, out := s.Pacer("web")
-		origin, code, ok := strings.Cut(strings.TrimSpace(out), "/#")
-		if exit != 0 || !ok {
-			t.Fatalf("pacer web: exit %d: %s", exit, out)
-		}
-		return origin, code
-	}
-	origin, code := link()
+	origin, code := printed(t, s)
 	tab.Open(origin + "/#" + code)
 	tab.Until(`document.querySelector(".dot.live") !== null`)
-	_, code = link()
+	w := &site{t: t, tab: tab, origin: origin}
+	w.begin(s)
+	return w
+}
+
+// printed is what `pacer web` prints: the page's address, and a code for a session.
+func printed(t *testing.T, s *realenv.System) (origin, code string) {
+	t.Helper()
+	exit, out := s.Pacer("web")
+	origin, code, ok := strings.Cut(strings.TrimSpace(out), "/#")
+	if exit != 0 || !ok {
+		t.Fatalf("pacer web: exit %d: %s", exit, out)
+	}
+	return origin, code
+}
+
+// begin begins the session beside the browser's.
+func (w *site) begin(s *realenv.System) {
+	w.t.Helper()
+	_, code := printed(w.t, s)
 	body, err := json.Marshal(map[string]string{"code": code})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	reply, err := http.Post(origin+"/api/v1/session", "application/json", bytes.NewReader(body))
+	reply, err := http.Post(w.origin+"/api/v1/session", "application/json", bytes.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	defer reply.Body.Close()
 	var session struct {
 		Token string `json:"token"`
 	}
 	if err := json.NewDecoder(reply.Body).Decode(&session); err != nil || session.Token == "" {
-		t.Fatalf("a session: %s, %v", reply.Status, err)
+		w.t.Fatalf("a session: %s, %v", reply.Status, err)
 	}
-	return &site{t: t, tab: tab, origin: origin, token: session.Token}
+	w.token = session.Token
 }
 
 // ask decodes what the API answers.

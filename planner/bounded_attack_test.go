@@ -198,3 +198,14 @@ func TestAttackASecondDriverByATicket(t *testing.T) {
 		t.Errorf("once it is silent: %+v", reply)
 	}
 }
+
+// An application that its user's bounds refuse wakes no node.
+func TestAttackARefusedOneWakesNodes(t *testing.T) {
+	w, by := sleepers(t), submitsWithin("mallory", api.Bounds{Running: 1})
+	if reply := w.registers(by, large("first")); reply.Error != nil {
+		t.Fatal(reply.Error)
+	}
+	if reply := w.registers(by, large("second")); api.KindOf(reply.Error) != api.KindDenied || w.sleep() != 3 {
+		t.Errorf("%d nodes sleep: %v", w.sleep(), reply.Error)
+	}
+}

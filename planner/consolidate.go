@@ -121,10 +121,19 @@ func (z *sleeper) want() {
 	}
 }
 
-// wanted wakes a node for an application that comes and would wait or be late, and reports whether it has.
-func (z *sleeper) wanted(c queue.Choice) bool {
+// wanted wakes a node for an application that comes and would wait, or as many as a deadline needs that it would keep
+// with them, and reports whether it has.
+func (z *sleeper) wanted(c queue.Choice) (woken bool) {
 	late := c.Judgement.Verdict == api.VerdictInfeasible
-	return (c.What != queue.Start || late) && z.wakeFor(c.App, fmt.Sprintf("%s comes", c.App.ID), late)
+	if c.What == queue.Start && !late {
+		return false
+	}
+	for z.wakeFor(c.App, fmt.Sprintf("%s comes", c.App.ID), late) {
+		if woken = true; !late || z.outlook.Least(c.App) <= z.cores(c.App, z.view.Live()) {
+			break
+		}
+	}
+	return woken
 }
 
 // wakeFor wakes a node that could hold an executor of a, and reports whether it has: one of a user's in wakesAgain, for
@@ -150,16 +159,25 @@ func (z *sleeper) saves(a *ledger.App) bool {
 	if a.Promise.Mode != ledger.Paced || a.Profile == nil {
 		return false
 	}
-	all := units.Cores(0)
-	for _, n := range z.view.Live() {
-		all += z.view.Offered(n.Node)
-	}
+	nodes := z.view.Live()
 	for _, n := range z.view.Draining() {
 		if n.Wakes() && placement.Holds(n, a) {
-			all += n.Offered
+			nodes = append(nodes, n)
 		}
 	}
-	return z.outlook.Least(a) <= all
+	return z.outlook.Least(a) <= z.cores(a, nodes)
+}
+
+// cores are those of nodes that a may have.
+func (z *sleeper) cores(a *ledger.App, nodes []*ledger.Node) (all units.Cores) {
+	for _, n := range nodes {
+		mine := n.Offered
+		if a.Tenant.Cap > 0 {
+			mine = min(mine, a.Tenant.Cap)
+		}
+		all += mine
+	}
+	return all
 }
 
 // asleep is the first node that sleeps and could be woken, "" for none.

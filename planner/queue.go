@@ -34,9 +34,14 @@ func (h *starter) enter(by api.Principal, d admission.Admission, q api.RegisterR
 	comes := d.App()
 	var choices []queue.Choice
 	i := -1
-	for again := true; again; again = i >= 0 && h.sleeper.wanted(choices[i]) {
+	decide := func() {
 		choices = h.line.Decide(h.outlook, &queue.Newcomer{App: comes, Profile: d.Profile, NoWait: q.NoWait})
 		i = slices.IndexFunc(choices, func(c queue.Choice) bool { return c.App == comes })
+	}
+	decide()
+	// What its user's bounds refuse wakes nobody.
+	if i >= 0 && admission.Bounded(h.view, by, d.Tenant, 1, false) == nil && h.sleeper.wanted(choices[i]) {
+		decide()
 	}
 	if i < 0 {
 		return nil, api.Errorf(api.KindInternal, "nothing was decided on %s", d.ID)

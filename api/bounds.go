@@ -76,6 +76,9 @@ const (
 	MostCount = math.MaxInt32
 	// MostExecutorID is the greatest number of an executor that a planner takes over.
 	MostExecutorID = 1 << 14
+	// MostUntold is of how many numbers of executors a planner takes it that there may have been some, though nobody
+	// tells of these, beside as many as it was told of.
+	MostUntold = 512
 	// MostCores is that of a node, or of what somebody asks for on one.
 	MostCores = 1 << 20
 	// MostMemory is that of a node or an executor: 1 PiB.

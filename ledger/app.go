@@ -163,6 +163,24 @@ func (t *Tenant) count(number int) {
 	}
 }
 
+// Beyond reports whether nobody can believe that a has an executor of that number: too many up to it would be there of
+// which nobody has told, beside those that it had when it came.
+func (a *App) Beyond(number int) bool {
+	t := &a.Tenant
+	if number-t.NextID < 1 {
+		return false
+	}
+	more := number - t.NextID // That are neither told of nor this one.
+	for _, x := range t.Executors[min(t.Owner.Seen, len(t.Executors)):] {
+		if x.Unknown() && !x.Named {
+			more++
+		} else {
+			more--
+		}
+	}
+	return more > api.MostUntold
+}
+
 // Promise is what an application was promised and how that goes.
 type Promise struct {
 	Profile  string        `json:"profile"`

@@ -28,6 +28,8 @@ func (f ExecutorAttached) apply(l *Ledger) error {
 		return fmt.Errorf("application %s is %s, attached: %v", a.ID, a.Outcome.State, a.Tenant.Launch.Attach != nil)
 	case number == 0 || number > api.MostExecutorID || f.Cores < 0 || f.Memory < 0:
 		return fmt.Errorf("executor %s of %s has %d cores and %v", f.ID, a.ID, f.Cores, f.Memory)
+	case a.Beyond(number):
+		return fmt.Errorf("executor %s of %s is far beyond those that are known", f.ID, a.ID)
 	case f.Node != "" && (n == nil || !n.Attaches()):
 		return fmt.Errorf("node %s attaches to no executors", f.Node)
 	case f.Node != "" && (known == nil || known.Gone || known.Node != f.Node) && l.allocation(a, f.Node).Full():

@@ -248,7 +248,7 @@ func (f ExecutorNamed) apply(l *Ledger) error {
 	}
 	number := Number(f.ID)
 	if known := a.Executor(f.ID); !a.Running() || !a.Promise.Reclaimed || number == 0 || number > api.MostExecutorID ||
-		known != nil && !known.Unknown() {
+		known != nil && !known.Unknown() || a.Beyond(number) {
 		return fmt.Errorf("executor %s of %s cannot be named: it is %s, reclaimed: %v", f.ID, a.ID, a.Outcome.State,
 			a.Promise.Reclaimed)
 	}

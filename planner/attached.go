@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type attached struct {
 	looked units.Instant
 	// disputes are the nodes of which it was told that another one says it is the same machine, by incarnation.
 	disputes map[string]string
+	// strange are the applications of which it was told that their drivers name executors that cannot be.
+	strange map[api.AppID]bool
 }
 
 // lookEvery is how often that is asked.
@@ -67,6 +70,7 @@ func (t *attached) tick() {
 		return
 	}
 	t.looked = t.now
+	maps.DeleteFunc(t.strange, func(id api.AppID, _ bool) bool { return t.view.App(id) == nil })
 	all := machines(t.view)
 	for a := range t.view.Running() {
 		if a.Tenant.Launch.Attach == nil {
@@ -83,7 +87,7 @@ func (t *attached) tick() {
 
 // up takes in an executor that a's driver has.
 func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
-	if number := ledger.Number(x.ID); number == 0 || number > api.MostExecutorID {
+	if t.beyond(a, x.ID) {
 		return
 	}
 	if known := a.Executor(x.ID); known != nil && !known.MayRun() && !known.Unknown() {
@@ -92,6 +96,26 @@ func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 	t.attach(a, x.ID, ledger.Attached{Host: api.Clip(x.Host, api.MostName), Container: x.Container, Machine: x.Machine,
 		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory}, machines(t.view))
 	t.follow(a)
+}
+
+// beyond reports whether no executor of a of that id is taken, and says once of an application that its driver names
+// executors of such numbers.
+func (t *attached) beyond(a *ledger.App, id api.ExecutorID) bool {
+	number := ledger.Number(id)
+	if number == 0 {
+		return true
+	}
+	if number <= api.MostExecutorID && !a.Beyond(number) {
+		return false
+	}
+	if !t.strange[a.ID] {
+		t.strange[a.ID] = true
+		const why = "executor %s is not taken: its number is far beyond those that are known, or beyond %d"
+		r := api.Errorf(api.KindInvalid, why, id, api.MostExecutorID)
+		t.record(ledger.MessageRefused{From: fmt.Sprintf("the driver of %s", a.ID), Err: r})
+		t.say(a.ID, r.Message)
+	}
+	return true
 }
 
 // attach records where an executor of a is.

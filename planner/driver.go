@@ -119,7 +119,7 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 			r.attached.up(a, ev.Executor)
 		case x != nil && x.MayRun():
 			r.nodes.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
-		case a.Running() && a.Promise.Reclaimed && (x == nil || x.Unknown()):
+		case a.Running() && a.Promise.Reclaimed && (x == nil || x.Unknown()) && !r.attached.beyond(a, ev.Executor.ID):
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}
 	case api.EventExecutorGone:

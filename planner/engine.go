@@ -62,7 +62,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	e.sleeper = sleeper{core: &e.core, levers: &e.levers, woke: make(map[string]units.Instant)}
 	e.starter = starter{core: &e.core, levers: &e.levers, sleeper: &e.sleeper}
 	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter,
-		disputes: map[string]string{}}
+		disputes: map[string]string{}, strange: map[api.AppID]bool{}}
 	e.course = course{core: &e.core, levers: &e.levers}
 	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, attached: &e.attached,
 		course: &e.course}

@@ -108,7 +108,7 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	}
 	capped(by, &d)
 	if wish {
-		d.TakenOver(q)
+		d.TakenOver(q, nil)
 	}
 	var a *ledger.App
 	switch {

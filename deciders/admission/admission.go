@@ -146,14 +146,21 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 	if r.Launch.OffHeap == 0 && !d.Tenant.Launch.OffHeapFixed {
 		d.Tenant.Launch.OffHeap = placement.OffHeap(&d.Tenant.Launch, v.Nodes())
 	}
-	d.TakenOver(r)
+	d.TakenOver(r, seats)
 	return d, nil
 }
 
 // TakenOver has d be what an application of r is that another planner has taken in, and that may have run: unpaced,
-// since nobody knows how far it is.
-func (d *Admission) TakenOver(r api.RegisterRequest) {
-	d.Profile, d.Tenant.Owner.Seen = nil, r.Executors
+// since nobody knows how far it is. That it had executors its driver says: as many as that are believed that its nodes
+// show, and some more.
+func (d *Admission) TakenOver(r api.RegisterRequest, seats []Seat) {
+	shown := 0
+	for _, s := range seats {
+		for _, x := range s.Executors {
+			shown = max(shown, ledger.Number(x.ID))
+		}
+	}
+	d.Profile, d.Tenant.Owner.Seen = nil, min(r.Executors, shown+api.MostUntold)
 	d.Promise.Reclaimed, d.Promise.Mode = true, ledger.Unpaced
 	d.Promise.Judgement = ledger.Judgement{Verdict: api.VerdictUnknown,
 		Reason: "taken over by a planner that does not know how far it is: it has all cores, and its run is not recorded"}

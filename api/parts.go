@@ -83,7 +83,7 @@ func cut[T any, P fitted[T]](list []T, most int) []T {
 	for i := range list {
 		have[P(&list[i]).owner()]++
 	}
-	share := level(have, most)
+	share := Level(have, most)
 	clear(have)
 	kept := list[:0]
 	for i := range list {
@@ -95,8 +95,8 @@ func cut[T any, P fitted[T]](list []T, most int) []T {
 	return kept
 }
 
-// level is how much each may have, so that all together have no more than most of what they ask for.
-func level(asked map[AppID]int, most int) int {
+// Level is how much each may have, so that all together have no more than most of what they ask for.
+func Level(asked map[AppID]int, most int) int {
 	left := most
 	all := slices.Sorted(maps.Values(asked))
 	for i, n := range all {
@@ -121,7 +121,7 @@ func above[T any, P fitted[T]](list []T, most int, has func(P) int, less func(P)
 	for i := range list {
 		asked[P(&list[i]).owner()] += has(P(&list[i]))
 	}
-	share := level(asked, most)
+	share := Level(asked, most)
 	for i := range list {
 		if p := P(&list[i]); asked[p.owner()] > share {
 			less(p)

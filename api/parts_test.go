@@ -131,3 +131,23 @@ func TestTasksAtOnceAreNoMoreThanSlots(t *testing.T) {
 		}
 	}
 }
+
+// A Plan names no more executors than a node tells of, and applications with few keep theirs.
+func TestAttackAPlanOfExecutorsWithoutEnd(t *testing.T) {
+	var p api.Plan
+	for i := range 20 {
+		a := api.PlanApp{ID: api.AppID(fmt.Sprint("app-", i))}
+		for n := range map[bool]int{true: 10, false: 512}[i == 7] {
+			a.Executors = append(a.Executors, api.ExecutorID(fmt.Sprint(n+1)))
+		}
+		p.Apps = append(p.Apps, a)
+	}
+	p.Fit()
+	all := 0
+	for _, a := range p.Apps {
+		all += len(a.Executors)
+	}
+	if all > api.MostExecutors || all < api.MostExecutors-20 || len(p.Apps[7].Executors) != 10 || len(p.Apps[0].Executors) != (api.MostExecutors-10)/19 {
+		t.Errorf("%d executors, %d and %d of applications", all, len(p.Apps[7].Executors), len(p.Apps[0].Executors))
+	}
+}

@@ -251,14 +251,15 @@ func (p *Plan) Sift() ([]PartFault, error) {
 // besides stays: the node says so.
 func (p *Plan) Fit() {
 	f := faults{pass: fits}
-	targets := map[AppID]int{}
+	targets, executors := map[AppID]int{}, map[AppID]int{}
 	for i := range p.Apps {
 		p.Apps[i].look(&f)
-		targets[p.Apps[i].ID] = len(p.Apps[i].Stages)
+		targets[p.Apps[i].ID], executors[p.Apps[i].ID] = len(p.Apps[i].Stages), len(p.Apps[i].Executors)
 	}
-	most := level(targets, MostStageReports)
+	most, held := Level(targets, MostStageReports), Level(executors, MostExecutors)
 	for i := range p.Apps {
 		p.Apps[i].Stages = p.Apps[i].Stages[:min(len(p.Apps[i].Stages), most)]
+		p.Apps[i].Executors = p.Apps[i].Executors[:min(len(p.Apps[i].Executors), held)]
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,10 +122,13 @@ func (t *attached) beyond(a *ledger.App, id api.ExecutorID) bool {
 // attach records where an executor of a is.
 func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached, all map[string][]*ledger.Node) {
 	had := ""
-	if x := a.Executor(id); x != nil {
+	if x := a.Executor(id); x != nil && !x.Gone {
 		had = x.Node
 	}
-	t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: t.holder(a, all, is, had), Attached: is})
+	node := t.holder(a, all, is, had)
+	if t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: node, Attached: is}) && node != had && node != "" {
+		t.trim(node)
+	}
 }
 
 // holder is the node that is to hold an executor of a which had as its node: "" where none attaches to its machine, or
@@ -138,7 +142,51 @@ func (t *attached) holder(a *ledger.App, all map[string][]*ledger.Node, is ledge
 	case here.Full(), here == nil && t.view.LaunchBytes(t.view.Node(node)) > api.MostPlanLaunches-api.MostPath:
 		return ""
 	}
+	if held := heldBy(t.view, node); held.all >= api.MostExecutors {
+		held.of[a.ID]++
+		if held.of[a.ID] > api.Level(held.of, api.MostExecutors) {
+			return ""
+		}
+	}
 	return node
+}
+
+// holding is how many executors of running applications a node holds.
+type holding struct {
+	of  map[api.AppID]int
+	all int
+}
+
+func heldBy(v ledger.View, node string) holding {
+	h := holding{of: map[api.AppID]int{}}
+	for _, here := range v.Allocations(node) {
+		if here.App.Running() {
+			h.of[here.App.ID] = len(here.Executors)
+			h.all += len(here.Executors)
+		}
+	}
+	return h
+}
+
+// trim has a node hold no more executors than it can tell of: of the applications that have the most there the newest
+// ones run free.
+func (t *attached) trim(node string) {
+	held := heldBy(t.view, node)
+	if held.all <= api.MostExecutors {
+		return
+	}
+	share := api.Level(held.of, api.MostExecutors)
+	for _, here := range slices.Clone(t.view.Allocations(node)) {
+		if held.of[here.App.ID] <= share {
+			continue
+		}
+		for _, x := range slices.Clone(here.Executors[share:]) {
+			if x.Attached != nil {
+				t.record(ledger.ExecutorAttached{App: here.App.ID, ID: x.ID, Attached: *x.Attached})
+			}
+		}
+		t.follow(here.App)
+	}
 }
 
 // gone takes in that a's driver has lost an executor.
@@ -296,6 +344,8 @@ func observed(a *ledger.App, v ledger.View) string {
 			why = fmt.Sprintf("nodes %s say that they are its machine, and one can be", names(of))
 		case first.Attached.Machine == "":
 			why += ", or its plugin has not said that it is there"
+		case len(of) == 1 && heldBy(v, of[0].Node).all >= api.MostExecutors:
+			why = fmt.Sprintf("node %s holds %d executors, as many as it may", of[0].Node, api.MostExecutors)
 		default:
 			for _, node := range a.Seats() {
 				if v.Allocation(a, node).Full() {

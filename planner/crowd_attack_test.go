@@ -1,0 +1,67 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+)
+
+// crowd has an attached application with so many executors, of which all say that they are on node a.
+func (w *world) crowd(name string, executors int) api.AppID {
+	w.Helper()
+	r := attachedTo(name, 1e6)
+	id := w.register(r).AppID
+	var numbers []int
+	for i := range executors {
+		numbers = append(numbers, i+1)
+	}
+	w.step(w.numbered(id, r.Submission, numbers...))
+	return id
+}
+
+// held is how many executors of each application node a is to hold, by its Plan, and how many by what the planner knows.
+func (w *world) held() (plan map[api.AppID]int, all, known int) {
+	plan = map[api.AppID]int{}
+	for _, p := range w.plans["a"].Apps {
+		plan[p.ID], all = len(p.Executors), all+len(p.Executors)
+	}
+	for _, here := range w.e.View().Allocations("a") {
+		known += len(here.Executors)
+	}
+	return plan, all, known
+}
+
+// However many applications name executors on a node, it is to hold no more than it can tell of, and each application
+// has its part of them, whoever came first.
+func TestAttackManyApplicationsNameExecutorsOnOneNode(t *testing.T) {
+	w := attachedWorld(t)
+	w.standby = nil
+	for i := range 9 {
+		w.crowd(fmt.Sprint("mallory-", i), api.MostOnHost)
+	}
+	ann := w.crowd("ann", 40)
+	w.crowd("late", api.MostOnHost)
+	for range 3 {
+		plan, all, known := w.held()
+		body, err := json.Marshal(w.plans["a"])
+		if err != nil || all > api.MostExecutors || all < api.MostExecutors-20 || known != all || len(body) > 8<<20 {
+			t.Fatalf("%d executors in %d bytes, %d known: %v", all, len(body), known, err)
+		}
+		if plan[ann] != 40 {
+			t.Errorf("ann has %d of her 40 executors: %v", plan[ann], plan)
+		}
+		for id, n := range plan {
+			if id != ann && (n < 405 || n > 405+10) {
+				t.Errorf("%s has %d: %v", id, n, plan)
+			}
+		}
+		before := w.published
+		w.live(5*time.Second, ann)
+		if w.published > before+4 {
+			t.Errorf("%d Plans in 5 s in which nothing happens", w.published-before)
+		}
+	}
+}

@@ -31,6 +31,54 @@ type attached struct {
 	disputes map[string]string
 	// strange are the applications of which it was told that their drivers name executors that cannot be.
 	strange map[api.AppID]bool
+	// ground is what a batch of changes goes by, nil between batches; walks counts the walks over nodes or over an
+	// application's executors.
+	ground *ground
+	walks  uint64
+}
+
+// ground is what is found once for a batch of changes: the nodes by machine, and what nodes hold. Crowded are nodes
+// that are to be trimmed after it.
+type ground struct {
+	machines map[string][]*ledger.Node
+	held     map[string]*holding
+	crowded  []string
+}
+
+// begin begins a batch, or goes on with the one that has begun.
+func (t *attached) begin() *ground {
+	if t.ground == nil {
+		t.walks++
+		t.ground = &ground{machines: machines(t.view), held: map[string]*holding{}}
+	}
+	return t.ground
+}
+
+// settle ends a batch, if one has begun: nodes hold no more than they may, and what is thought of applications follows.
+func (t *attached) settle(apps ...*ledger.App) {
+	g := t.ground
+	if g == nil {
+		return
+	}
+	t.ground = nil
+	for _, node := range g.crowded {
+		t.trim(node)
+	}
+	for _, a := range apps {
+		t.follow(a)
+	}
+}
+
+// held is what a node holds.
+func (t *attached) held(node string) *holding {
+	g := t.begin()
+	h, known := g.held[node]
+	if !known {
+		t.walks++
+		h = heldBy(t.view, node)
+		g.held[node] = h
+	}
+	return h
 }
 
 // lookEvery is how often that is asked.
@@ -72,12 +120,7 @@ func (t *attached) tick() {
 	}
 	t.looked = t.now
 	maps.DeleteFunc(t.strange, func(id api.AppID, _ bool) bool { return t.view.App(id) == nil })
-	all := machines(t.view)
-	for a := range t.view.Running() {
-		if a.Tenant.Launch.Attach == nil {
-			continue
-		}
-		t.seek(a, all)
+	for _, a := range t.seek() {
 		t.follow(a)
 		if a.Outcome.Killed == "" {
 			t.levers.apply(fewest.Decide(t.outlook, a)...)
@@ -86,7 +129,7 @@ func (t *attached) tick() {
 	}
 }
 
-// up takes in an executor that a's driver has.
+// up takes in an executor that a's driver has, in a batch that is to be settled.
 func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 	if t.beyond(a, x.ID) {
 		return
@@ -95,8 +138,7 @@ func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 		return // Its driver has not heard yet that its process has exited.
 	}
 	t.attach(a, x.ID, ledger.Attached{Host: api.Clip(x.Host, api.MostName), Container: x.Container, Machine: x.Machine,
-		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory}, machines(t.view))
-	t.follow(a)
+		Cores: cmp.Or(x.Cores, a.Tenant.Launch.Cores), Memory: x.Memory})
 }
 
 // beyond reports whether no executor of a of that id is taken, and says once of an application that its driver names
@@ -120,45 +162,48 @@ func (t *attached) beyond(a *ledger.App, id api.ExecutorID) bool {
 }
 
 // attach records where an executor of a is.
-func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached, all map[string][]*ledger.Node) {
-	had := ""
+func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) {
+	g, had := t.begin(), ""
 	if x := a.Executor(id); x != nil && !x.Gone {
 		had = x.Node
 	}
-	node := t.holder(a, all, is, had)
-	if t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: node, Attached: is}) && node != had && node != "" {
-		t.trim(node)
+	node := t.holder(a, is, had)
+	if !t.record(ledger.ExecutorAttached{App: a.ID, ID: id, Node: node, Attached: is}) || node == had {
+		return
+	}
+	g.held[had].add(a.ID, -1)
+	if g.held[node].add(a.ID, 1) > api.MostExecutors && !slices.Contains(g.crowded, node) {
+		g.crowded = append(g.crowded, node)
 	}
 }
 
 // holder is the node that is to hold an executor of a which had as its node: "" where none attaches to its machine, or
-// that one holds as many of a as it may, or has no room for a in its Plan.
-func (t *attached) holder(a *ledger.App, all map[string][]*ledger.Node, is ledger.Attached, had string) string {
-	node := nodeOf(all, is, had)
+// that one holds as many executors as it may, of a or in all, or has no room for a in its Plan.
+func (t *attached) holder(a *ledger.App, is ledger.Attached, had string) string {
+	node := nodeOf(t.begin().machines, is, had)
 	if node == had || node == "" {
 		return node
 	}
 	switch here := t.view.Allocation(a, node); {
 	case here.Full(), here == nil && t.view.LaunchBytes(t.view.Node(node)) > api.MostPlanLaunches-api.MostPath:
 		return ""
-	}
-	if held := heldBy(t.view, node); held.all >= api.MostExecutors {
-		held.of[a.ID]++
-		if held.of[a.ID] > api.Level(held.of, api.MostExecutors) {
-			return ""
-		}
+	case !t.held(node).takes(a.ID):
+		return ""
 	}
 	return node
 }
 
-// holding is how many executors of running applications a node holds.
+// holding is how many executors of running applications a node holds. Share is how many it may hold of the application
+// asks, if that is not "".
 type holding struct {
-	of  map[api.AppID]int
-	all int
+	of    map[api.AppID]int
+	all   int
+	asks  api.AppID
+	share int
 }
 
-func heldBy(v ledger.View, node string) holding {
-	h := holding{of: map[api.AppID]int{}}
+func heldBy(v ledger.View, node string) *holding {
+	h := &holding{of: map[api.AppID]int{}}
 	for _, here := range v.Allocations(node) {
 		if here.App.Running() {
 			h.of[here.App.ID] = len(here.Executors)
@@ -166,6 +211,28 @@ func heldBy(v ledger.View, node string) holding {
 		}
 	}
 	return h
+}
+
+// add counts executors that have come, and returns how many there are; h may be nil.
+func (h *holding) add(id api.AppID, n int) int {
+	if h == nil {
+		return 0
+	}
+	h.of[id], h.all, h.asks = h.of[id]+n, h.all+n, ""
+	return h.all
+}
+
+// takes reports whether the node may hold one more of that application.
+func (h *holding) takes(id api.AppID) bool {
+	if h.all < api.MostExecutors {
+		return true
+	}
+	if h.asks != id {
+		h.of[id]++
+		h.asks, h.share = id, api.Level(h.of, api.MostExecutors)
+		h.of[id]--
+	}
+	return h.of[id] < h.share
 }
 
 // trim has a node hold no more executors than it can tell of: of the applications that have the most there the newest
@@ -189,11 +256,11 @@ func (t *attached) trim(node string) {
 	}
 }
 
-// gone takes in that a's driver has lost an executor.
+// gone takes in that a's driver has lost an executor, in a batch that is to be settled.
 func (t *attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	if x != nil && !x.Gone {
+		t.begin().held[x.Node].add(a.ID, -1)
 		t.nodes.gone(a, x, reason)
-		t.follow(a)
 	}
 }
 
@@ -219,20 +286,43 @@ func nodeOf(all map[string][]*ledger.Node, is ledger.Attached, had string) strin
 	return ""
 }
 
-// heard takes in what a node has said that attaches: executors that ran free there are its own from now on, and
-// nobody's where another node says that it is the same machine.
-func (t *attached) heard(node string) {
+// standing is what of a node says whose executors can be held back.
+type standing struct {
+	machine, incarnation string
+	presence             ledger.Presence
+	offered              units.Cores
+	executors, unpaced   int
+}
+
+// standing is how a node stands, which may not be there.
+func (t *attached) standing(node string) standing {
 	n := t.view.Node(node)
 	if n == nil || !n.Attaches() {
+		return standing{}
+	}
+	s := standing{machine: n.Machine, incarnation: n.Incarnation, presence: n.Presence, offered: n.Offered}
+	for _, here := range t.view.Allocations(node) {
+		s.executors += len(here.Executors)
+		for i, x := range here.Executors {
+			if x.Attached != nil && x.Attached.Unpaced != "" {
+				s.unpaced += 1 + i // Two sets of them may have one sum: then the next tick sees to it.
+			}
+		}
+	}
+	return s
+}
+
+// heard takes in what a node has said that attaches, and stood so before: executors that ran free there are its own
+// from now on, and nobody's where another node says that it is the same machine. Where it stands as before there is
+// nothing to see to before the next tick.
+func (t *attached) heard(node string, before standing) {
+	now := t.standing(node)
+	if now == before || now.machine == "" {
 		return
 	}
-	all := machines(t.view)
-	t.dispute(all[n.Machine])
-	for a := range t.view.Running() {
-		if a.Tenant.Launch.Attach != nil {
-			t.seek(a, all)
-			t.follow(a)
-		}
+	t.dispute(t.begin().machines[now.machine])
+	for _, a := range t.seek() {
+		t.follow(a)
 	}
 }
 
@@ -258,14 +348,24 @@ func names(nodes []*ledger.Node) string {
 	return strings.Join(all, ", ")
 }
 
-// seek has the node controllers that are here hold a's executors: one whose node is away, or is not known to be its
-// machine's, runs free until that has changed.
-func (t *attached) seek(a *ledger.App, all map[string][]*ledger.Node) {
-	for _, x := range a.Alive() {
-		if x.Attached != nil && t.holder(a, all, *x.Attached, x.Node) != x.Node {
-			t.attach(a, x.ID, *x.Attached, all)
+// seek has the node controllers that are here hold the executors of attached applications, which it returns: one whose
+// node is away, or is not known to be its machine's, runs free until that has changed.
+func (t *attached) seek() (all []*ledger.App) {
+	t.begin()
+	for a := range t.view.Running() {
+		if a.Tenant.Launch.Attach == nil {
+			continue
+		}
+		all = append(all, a)
+		t.walks++
+		for _, x := range a.Alive() {
+			if x.Attached != nil && t.holder(a, *x.Attached, x.Node) != x.Node {
+				t.attach(a, x.ID, *x.Attached)
+			}
 		}
 	}
+	t.settle()
+	return all
 }
 
 // follow has what is thought of a follow the executors that it has now.
@@ -273,6 +373,7 @@ func (t *attached) follow(a *ledger.App) {
 	if !a.Running() {
 		return
 	}
+	t.walks++
 	t.nodes.resize(a)
 	if why := observed(a, t.view); why != a.Attachment.Observed && a.Promise.Mode != ledger.Off {
 		t.record(ledger.AttachedObserved{App: a.ID, Why: why})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // crowd has an attached application with so many executors, of which all say that they are on node a.
@@ -62,6 +64,60 @@ func TestAttackManyApplicationsNameExecutorsOnOneNode(t *testing.T) {
 		w.live(5*time.Second, ann)
 		if w.published > before+4 {
 			t.Errorf("%d Plans in 5 s in which nothing happens", w.published-before)
+		}
+	}
+}
+
+// However many executors a driver tells of at once, nodes and executors are walked over once for all of them.
+func TestAttackManyExecutorsInOneBatch(t *testing.T) {
+	w := attachedWorld(t)
+	w.standby = nil
+	r := attachedTo("etl", 1e6)
+	id := w.register(r).AppID
+	var numbers []int
+	for i := range api.MostEvents / 2 {
+		numbers = append(numbers, i+1)
+	}
+	before := w.e.Walks()
+	batch := w.numbered(id, r.Submission, numbers...)
+	for i := range numbers[:len(numbers)-1] {
+		w.events[id]++
+		e := goneFrom(api.ExecutorID(fmt.Sprint(i + 1)))
+		e.Seq = w.events[id]
+		batch.Batch.Events = append(batch.Batch.Events, e)
+	}
+	w.step(batch)
+	if walks := w.e.Walks() - before; walks == 0 || walks > 4 {
+		t.Errorf("%d walks", walks)
+	}
+	if plan, all, _ := w.held(); all != 1 || plan[id] != 1 {
+		t.Errorf("node a holds %v", plan)
+	}
+}
+
+// A node that says what it has said before has nobody's executors looked at, however many applications there are.
+func TestAttackStatusesBesideManyApplications(t *testing.T) {
+	w := attachedWorld(t)
+	w.standby = nil
+	var ids []api.AppID
+	for i := range 20 {
+		ids = append(ids, w.crowd(fmt.Sprint("etl-", i), 3))
+	}
+	s := func(unpaced string) planner.Status {
+		s := w.status("a")
+		s.Executors = []api.ExecutorStatus{{App: ids[7], ID: "2", State: api.ExecutorRunning, Unpaced: unpaced, CPU: units.Work(s.Seq)}}
+		return planner.Status{Status: &s}
+	}
+	for _, c := range []struct {
+		unpaced string
+		walks   bool
+	}{{"", false}, {"gVisor", true}, {"gVisor", false}, {"", true}, {"", false}} {
+		before := w.e.Walks()
+		for range 10 {
+			w.step(s(c.unpaced))
+		}
+		if walks := w.e.Walks() - before; (walks > 0) != c.walks || walks > 2*20+30 {
+			t.Errorf("%d walks of a node that says %q, walks: %v", walks, c.unpaced, c.walks)
 		}
 	}
 }

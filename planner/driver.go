@@ -40,6 +40,7 @@ func (r *apps) driverEvents(ev DriverEvents) {
 			ready = append(ready, s)
 		}
 	}
+	r.attached.settle(a)
 	if readClock(r.core, a, newest, false) {
 		r.redeadline(a, a.Promise.Deadline)
 	}

@@ -83,11 +83,13 @@ func (e *Engine) Step(now units.Instant, event Event) []Action {
 	case DriverEvents:
 		e.apps.driverEvents(ev)
 	case Hello:
+		before := e.attached.standing(ev.Status.Node)
 		e.nodes.hello(ev)
-		e.attached.heard(ev.Status.Node)
+		e.attached.heard(ev.Status.Node, before)
 	case Status:
+		before := e.attached.standing(ev.Status.Node)
 		e.nodes.status(ev.Status)
-		e.attached.heard(ev.Status.Node)
+		e.attached.heard(ev.Status.Node, before)
 	case Silence:
 		e.nodes.silent(ev)
 	case Standing:

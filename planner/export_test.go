@@ -25,6 +25,9 @@ func (e *Engine) Stale() api.AppID {
 	return ""
 }
 
+// Walks counts the walks over nodes or executors for attached applications.
+func (e *Engine) Walks() uint64 { return e.attached.walks }
+
 // LedgerConfig is what an engine of that configuration makes its ledger with.
 func LedgerConfig(c Config) ledger.Config { return c.ledger() }
 

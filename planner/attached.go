@@ -242,12 +242,19 @@ func (t *attached) trim(node string) {
 	if held.all <= api.MostExecutors {
 		return
 	}
-	share := api.Level(held.of, api.MostExecutors)
+	share, more := api.Level(held.of, api.MostExecutors), api.MostExecutors
+	for _, n := range held.of {
+		more -= min(n, share)
+	}
 	for _, here := range slices.Clone(t.view.Allocations(node)) {
-		if held.of[here.App.ID] <= share {
+		most := share
+		if held.of[here.App.ID] <= most {
 			continue
 		}
-		for _, x := range slices.Clone(here.Executors[share:]) {
+		if more > 0 {
+			most, more = most+1, more-1 // What does not divide evenly stays: else it would come and go for ever.
+		}
+		for _, x := range slices.Clone(here.Executors[most:]) {
 			if x.Attached != nil {
 				t.record(ledger.ExecutorAttached{App: here.App.ID, ID: x.ID, Attached: *x.Attached})
 			}

@@ -58,11 +58,23 @@ type share struct {
 	weight  int // Of all its requests, urgent ones too.
 	credit  time.Duration
 	at      time.Duration // When that was.
-	last    time.Duration // What its last request took.
+	last    time.Duration // What its last request took, or an answer of the last turn.
+	answer  time.Duration // What an answer to it may take.
+}
+
+// part is what a login has had of a turn: the time of its requests and their answers, that of the answers alone,
+// and that of the longest one.
+type part struct{ took, answers, answer time.Duration }
+
+func (p part) and(more part) part {
+	return part{p.took + more.took, p.answers + more.answers, max(p.answer, more.answer)}
 }
 
 // own is the login of the planner's own requests, which are always taken.
 var own = api.Principal{}.Login()
+
+// firstAnswer is what an answer to a login may take before it is known.
+const firstAnswer = 150 * time.Microsecond
 
 // leastShares is how many shares are kept in any case.
 const leastShares = 1024
@@ -81,7 +93,7 @@ func (l *line) share(login string, now time.Duration) *share {
 			}
 			l.sweep = max(leastShares, 2*len(l.of))
 		}
-		s = &share{credit: shareBurst, at: now}
+		s = &share{credit: shareBurst, at: now, answer: firstAnswer}
 		l.of[login] = s
 	}
 	s.credit, s.at = s.due(now), now
@@ -94,7 +106,7 @@ func (s *share) due(now time.Duration) time.Duration {
 }
 
 // add queues r, or says with KindTransient that too much of its principal waits. A heartbeat does not pass
-// what its driver has said before.
+// what its driver has said before, and one of a principal comes first at a time.
 func (l *line) add(r request, now time.Duration) error {
 	if r.login == own {
 		l.urgent = append(l.urgent, r)
@@ -105,7 +117,7 @@ func (l *line) add(r request, now time.Duration) error {
 		return api.Errorf(api.KindTransient, "too much of %s waits for the planner already: try again in a moment", r.login)
 	}
 	s.weight += r.weight
-	if r.urgent && len(s.waiting) == 0 && s.credit >= 0 {
+	if r.urgent && s.weight == r.weight && s.credit >= 0 {
 		l.urgent = append(l.urgent, r)
 		return nil
 	}
@@ -164,6 +176,31 @@ func (l *line) spend(login string, now, took time.Duration) {
 	}
 	s := l.share(login, now)
 	s.credit, s.last = s.credit-took, took
+}
+
+// answer is what an answer to a login may take.
+func (l *line) answer(login string) time.Duration {
+	if s := l.of[login]; s != nil {
+		return s.answer
+	}
+	return 0
+}
+
+// charge charges those who had parts of a turn for their answers, and for the rest of its end, such as the Plans
+// that were sent, by what they had: whatever had next to nothing of the turn has caused next to none of that.
+func (l *line) charge(parts map[string]part, now, rest time.Duration) {
+	all := time.Duration(len(parts)) * time.Microsecond
+	for _, p := range parts {
+		all += p.took
+	}
+	for login, p := range parts {
+		if login == own {
+			continue
+		}
+		s := l.share(login, now)
+		s.credit -= p.answers + time.Duration(float64(rest)*float64(p.took+time.Microsecond)/float64(all))
+		s.last, s.answer = max(s.last, p.answer), max(p.answer, s.answer-s.answer/8)
+	}
 }
 
 // all takes all requests out.

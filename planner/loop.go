@@ -87,6 +87,7 @@ type Loop struct {
 	tickets Ticket
 	waiting map[Ticket]request
 	turn    Turn
+	parts   map[string]part // Of the turn, by login.
 
 	// asked are the questions that wait for a snapshot: the next one may be cut at due.
 	asked []asking
@@ -109,9 +110,9 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(ledger.Change))
 	return &Loop{
 		engine: e, pub: pub, store: store, observe: observe,
 		arrived: make(chan struct{}, 1), done: make(chan struct{}), start: time.Now(), line: newLine(),
-		waiting: make(map[Ticket]request),
-		looks:   async.Lane[string]{Each: looksEach, All: looksAll},
-		plans:   async.Lane[string]{Each: plansEach, All: plansAll},
+		waiting: make(map[Ticket]request), parts: make(map[string]part),
+		looks: async.Lane[string]{Each: looksEach, All: looksAll},
+		plans: async.Lane[string]{Each: plansEach, All: plansAll},
 	}
 }
 
@@ -156,6 +157,7 @@ func (l *Loop) elapsed() time.Duration { return time.Since(l.start) }
 func (l *Loop) ask(event Event) {
 	asked, began := l.engine.Asked(), l.elapsed()
 	l.step(event)
+	l.parts[own] = l.parts[own].and(part{took: l.elapsed() - began})
 	if l.engine.Asked() != asked {
 		l.askAt = l.elapsed() + spacing*(l.elapsed()-began)
 	}
@@ -324,26 +326,28 @@ func (l *Loop) nextTicket() Ticket {
 	return l.tickets
 }
 
-func (l *Loop) take(r request) {
+// take steps with a request and reports whether the turn answers it.
+func (l *Loop) take(r request) (answers bool) {
 	ticket := l.nextTicket()
 	event := r.event(ticket)
 	if text := l.storeErr.Load(); text != nil && promises(event) {
 		r.refuse(readOnly(errors.New(*text)))
-		return
+		return false
 	}
 	if _, ok := event.(Status); !ok {
-		l.waiting[ticket] = r
+		l.waiting[ticket], answers = r, true
 	}
 	l.step(event)
+	return answers
 }
 
 // drain takes what is queued, so that it shares the store's sync, and returns after how long one in debt may be
-// served.
+// served. Its end comes earlier by what the answers may take.
 func (l *Loop) drain() (credit time.Duration) {
-	began := l.elapsed()
+	began, answers := l.elapsed(), time.Duration(0)
 	for range batchLimit {
 		now := l.elapsed()
-		if now-began > turnLimit {
+		if now-began+answers > turnLimit {
 			break
 		}
 		l.mu.Lock()
@@ -356,11 +360,16 @@ func (l *Loop) drain() (credit time.Duration) {
 			r.refuse(api.Errorf(api.KindTransient, "others' requests are taken first: try again in a moment"))
 			continue
 		}
-		l.take(r)
+		answered := l.take(r)
 		took := l.elapsed() - now
 		l.mu.Lock()
 		l.line.spend(r.login, now+took, took)
+		answer := l.line.answer(r.login)
 		l.mu.Unlock()
+		l.parts[r.login] = l.parts[r.login].and(part{took: took})
+		if answered {
+			answers += answer
+		}
 	}
 	l.wake() // There may be more.
 	return 0
@@ -388,6 +397,7 @@ func (l *Loop) flush() {
 	} else if text := err.Error(); l.storeErr.Swap(&text) == nil {
 		l.tell(ledger.StoreFailed{Err: err})
 	}
+	began, answers := l.elapsed(), time.Duration(0) // The disk is waited for by all alike.
 	for _, action := range actions {
 		switch a := action.(type) {
 		case PublishPlan:
@@ -401,7 +411,11 @@ func (l *Loop) flush() {
 		case Reply:
 			if r, ok := l.waiting[a.To]; ok {
 				delete(l.waiting, a.To)
+				at := l.elapsed()
 				r.reply(a.Body)
+				took := l.elapsed() - at
+				l.parts[r.login] = l.parts[r.login].and(part{took: took, answers: took, answer: took})
+				answers += took
 			}
 		case Answer:
 			if r, ok := l.waiting[a.To]; ok {
@@ -412,6 +426,10 @@ func (l *Loop) flush() {
 			l.tell(ledger.RecordLost{Err: a.Err})
 		}
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.line.charge(l.parts, l.elapsed(), l.elapsed()-began-answers)
+	clear(l.parts)
 }
 
 // asking is a question that was asked at a moment.

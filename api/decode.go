@@ -13,7 +13,7 @@ const MostElements = MostVariants*MostStages + MostEdges + 64<<10
 // ReadProfile reads a profile in a message: stage by stage and variant by variant, so that a
 // text with more of them than a profile may have takes no memory for them.
 func ReadProfile(data []byte) (*Profile, error) {
-	if Elements(data, MostElements) > MostElements {
+	if n, _ := Elements(data, MostElements, len(data)); n > MostElements {
 		return nil, Errorf(KindInvalid, "the profile: its lists have more than %d elements", MostElements)
 	}
 	type plain Profile // Its lists are decoded by the fields that stand before it.
@@ -80,11 +80,12 @@ func (l *list[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Elements counts the elements of all lists in a JSON text, an empty list as one, and stops once they are
-// more than most: an element of three bytes may take a hundred times as many once it is decoded.
-func Elements(data []byte, most int) (n int) {
-	var open []bool // Whether what is open is a list, from the outside in.
-	for i := 0; i < len(data) && n <= most; i++ {
+// Elements counts the elements of all lists in a JSON text and the members of all objects, those of an empty one as
+// one, and stops once they are more than most or members: an element of three bytes may take a hundred times as many
+// once it is decoded.
+func Elements(data []byte, most, members int) (n, m int) {
+	var open []*int // What the commas of what is open count, from the outside in.
+	for i := 0; i < len(data) && n <= most && m <= members; i++ {
 		switch data[i] {
 		case '"':
 			for i++; i < len(data) && data[i] != '"'; i++ {
@@ -93,17 +94,19 @@ func Elements(data []byte, most int) (n int) {
 				}
 			}
 		case '[', '{':
-			open = append(open, data[i] == '[')
-			if data[i] == '[' {
-				n++
+			of := &n
+			if data[i] == '{' {
+				of = &m
 			}
+			*of++
+			open = append(open, of)
 		case ']', '}':
 			open = open[:max(0, len(open)-1)]
 		case ',':
-			if len(open) > 0 && open[len(open)-1] {
-				n++
+			if len(open) > 0 {
+				*open[len(open)-1]++
 			}
 		}
 	}
-	return n
+	return n, m
 }

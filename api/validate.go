@@ -105,6 +105,21 @@ func (l *Launch) validate(f *faults) {
 		"the launch's Java options, class path and environment have %d bytes together, at most %d are taken", all, MostLaunch)
 }
 
+// Size is about how many bytes the lists of l take.
+func (l *Launch) Size() (size int) {
+	const each = 16
+	for _, s := range l.JavaOptions {
+		size += each + len(s)
+	}
+	for _, s := range l.ClassPath {
+		size += each + len(s)
+	}
+	for name, value := range l.Env {
+		size += 2*each + len(name) + len(value)
+	}
+	return size
+}
+
 func (a *Attach) validate(f *faults) {
 	f.check(a.Manager == ManagerYARN || a.Manager == ManagerKubernetes, "attach.manager is %q, want %s or %s",
 		Clip(a.Manager, MostToken), ManagerYARN, ManagerKubernetes)

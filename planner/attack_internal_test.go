@@ -159,3 +159,47 @@ func TestAttackManyLogins(t *testing.T) {
 		t.Errorf("%d are remembered, mallory %v", len(l.of), l.of["mallory"])
 	}
 }
+
+// A request weighs by its bytes: what of it waits takes no more than a few megabytes of a principal.
+func TestAttackLargeRequestsThatWait(t *testing.T) {
+	e, err := New(Default(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{}
+	for i := range 8000 {
+		env[fmt.Sprintf("%07x", i)] = ""
+	}
+	bindings := make([]api.Binding, 1000)
+	for name, c := range map[string]struct {
+		send func(l *Loop, refused func(*api.Error))
+		most int
+	}{
+		"registrations of 8,000 variables": {func(l *Loop, refused func(*api.Error)) {
+			l.Register(api.Principal{Kind: api.PrincipalUser, Name: "mallory"}, api.RegisterRequest{Launch: api.Launch{Env: env}}, func(r api.RegisterReply) { refused(r.Error) })
+		}, 16},
+		"registrations": {func(l *Loop, refused func(*api.Error)) {
+			l.Register(api.Principal{Kind: api.PrincipalUser, Name: "mallory"}, api.RegisterRequest{}, func(r api.RegisterReply) { refused(r.Error) })
+		}, mostWeight},
+		"batches of many bindings": {func(l *Loop, refused func(*api.Error)) {
+			l.Events(api.Events{Events: []api.Event{{Stage: &api.StageReady{Bindings: bindings}}}}, func(r api.EventsReply) { refused(r.Error) })
+		}, 64},
+		"batches of 1,000 events": {func(l *Loop, refused func(*api.Error)) {
+			l.Events(api.Events{Events: make([]api.Event, 1000)}, func(r api.EventsReply) { refused(r.Error) })
+		}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, taken := NewLoop(e, slowPlans{}, noStore{}, nil), mostWeight+1
+			for range mostWeight + 1 {
+				c.send(l, func(err *api.Error) {
+					if taken--; api.KindOf(err) != api.KindTransient {
+						t.Fatal(err)
+					}
+				})
+			}
+			if taken > c.most || taken < c.most/2 {
+				t.Errorf("%d wait, want %d", taken, c.most)
+			}
+		})
+	}
+}

@@ -40,8 +40,9 @@ func (r request) refuse(err *api.Error) {
 	}
 }
 
-// mostWeight is how much of a principal waits for the loop, by request.weight: a thousand small requests.
-const mostWeight = 1024
+// mostWeight is how much of a principal waits for the loop, by request.weight: a thousand small requests. A request
+// weighs one more for every weightBytes.
+const mostWeight, weightBytes = 1024, 4096
 
 // line is what waits for the loop: statuses and heartbeats first, then the requests of each principal in
 // order, principals in turn. Moments are times since the loop's start, which do not decrease.

@@ -177,13 +177,17 @@ func (l *Loop) Alive() error {
 
 // Register hands a driver's registration over.
 func (l *Loop) Register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
-	send(l, by, 1, func(t Ticket) Event { return Register{To: t, By: by, Request: r} }, reply)
+	send(l, by, 1+r.Launch.Size()/weightBytes, func(t Ticket) Event { return Register{To: t, By: by, Request: r} }, reply)
 }
 
 // Events hands a driver's events over.
 func (l *Loop) Events(b api.Events, reply func(api.EventsReply)) {
 	by := api.Principal{Kind: api.PrincipalApplication, Name: string(b.AppID)}
-	r := asked(func(t Ticket) Event { return DriverEvents{To: t, Batch: b} }, by.Login(), 1+len(b.Events)/4, reply)
+	size := 0
+	for i := range b.Events {
+		size += max(weightBytes/4, b.Events[i].Size())
+	}
+	r := asked(func(t Ticket) Event { return DriverEvents{To: t, Batch: b} }, by.Login(), 1+size/weightBytes, reply)
 	r.urgent = len(b.Events) == 0
 	l.enqueue(r)
 }

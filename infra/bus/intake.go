@@ -8,17 +8,18 @@ import (
 	"github.com/sparkpacer/pacer/infra/async"
 )
 
-// bounds are those of a message before it is decoded: its bytes, and the elements of all its lists.
-type bounds struct{ bytes, elements int }
+// bounds are those of a message before it is decoded: its bytes, the elements of all its lists, and the members of all
+// its objects where one of them may have any.
+type bounds struct{ bytes, elements, members int }
 
 // What is taken of each kind. A profile comes by two verbs alone.
 var (
-	requestBounds  = bounds{64 << 10, 4 << 10}
-	profileBounds  = bounds{4<<20 + requestBounds.bytes, api.MostElements + requestBounds.elements}
-	registerBounds = bounds{api.MostRegisterBytes, 32 << 10}
-	eventBounds    = bounds{api.MostEventBytes, 128 << 10}
-	statusBounds   = bounds{MaxPayload, 256 << 10}
-	replyBounds    = bounds{MaxPayload, MaxPayload} // Of who is trusted.
+	requestBounds  = bounds{64 << 10, 4 << 10, 64 << 10}
+	profileBounds  = bounds{4<<20 + requestBounds.bytes, api.MostElements + requestBounds.elements, 4 << 20}
+	registerBounds = bounds{api.MostRegisterBytes, 32 << 10, 16 << 10}
+	eventBounds    = bounds{api.MostEventBytes, 128 << 10, api.MostEventBytes}
+	statusBounds   = bounds{MaxPayload, 256 << 10, MaxPayload}
+	replyBounds    = bounds{MaxPayload, MaxPayload, MaxPayload} // Of who is trusted.
 )
 
 // fit refuses a message that is larger than its kind may be.
@@ -26,8 +27,15 @@ func (b bounds) fit(peer string, data []byte) error {
 	if len(data) > b.bytes {
 		return api.Errorf(api.KindInvalid, "%s sent %d bytes at once, at most %d are taken", peer, len(data), b.bytes)
 	}
-	if b.elements < len(data) && api.Elements(data, b.elements) > b.elements {
+	if min(b.elements, b.members) >= len(data) {
+		return nil
+	}
+	elements, members := api.Elements(data, b.elements, b.members)
+	if elements > b.elements {
 		return api.Errorf(api.KindInvalid, "%s sent lists of more than %d elements at once", peer, b.elements)
+	}
+	if members > b.members {
+		return api.Errorf(api.KindInvalid, "%s sent objects of more than %d members at once", peer, b.members)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.RegisterRequest, api.RegisterReply]{subject: registerSubscribe(), peer: "the driver",
 				bounds: registerBounds, intake: drivers, admit: registers.within(keyring.sender),
-				check: always[api.RegisterRequest], handle: h.Register})
+				check: registrationFits, handle: h.Register})
 		},
 		func() (*nats.Subscription, error) {
 			return serve(c, service[api.Events, api.EventsReply]{subject: eventsSubscribe(), peer: "the driver",
@@ -147,17 +147,20 @@ func serveControl(c *Conn, admit func(*nats.Msg) (api.Principal, error), people,
 	return s, nil
 }
 
-// What a request says is for the planner to judge; here only who may say it.
+// What a request says is for the planner to judge; here only who may say it, and that what drivers say is within its
+// bounds: much of it may wait.
 
 // always says nothing against what names its sender in nothing but its subject.
 func always[Request any](string, Request) error { return nil }
+
+func registrationFits(_ string, r api.RegisterRequest) error { return r.Validate() }
 
 func eventsFit(subject string, e api.Events) error {
 	if subject != eventsSubject(e.AppID) {
 		return api.Errorf(api.KindInvalid, "events of application %q were sent for %q",
 			api.Clip(string(e.AppID), api.MostToken), token(subject, 1))
 	}
-	return nil
+	return e.Validate()
 }
 
 func statusFits(subject string, s api.NodeStatus) error {

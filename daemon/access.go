@@ -25,8 +25,9 @@ type plannerAccess struct {
 	open bool
 }
 
-// openAccess reads from a shelf who may connect; keys are those of the applications that run.
-func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]string) (*plannerAccess, error) {
+// openAccess reads from a shelf who may connect; keys are those of the applications that run, with
+// whose these are.
+func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]ledger.Owner) (*plannerAccess, error) {
 	a := &plannerAccess{audit: p.audit, own: p.own}
 	keyring := bus.NewKeyring()
 	if a.open = p.cfg.NatsURL != "" && a.own.Login == ""; a.open {
@@ -40,8 +41,8 @@ func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]string) (*plan
 		return nil, err
 	}
 	keyring.OnRefused = a.audit.refused
-	for app, key := range keys {
-		keyring.Put(application(app), key)
+	for app, of := range keys {
+		keyring.PutOf(userLogin(of.User), application(app), of.Key)
 	}
 	return a, nil
 }
@@ -75,6 +76,14 @@ func application(id api.AppID) api.Principal {
 	return api.Principal{Kind: api.PrincipalApplication, Name: string(id)}
 }
 
+// userLogin is the login of a user, "" for nobody.
+func userLogin(name string) string {
+	if name == "" {
+		return ""
+	}
+	return api.Principal{Kind: api.PrincipalUser, Name: name}.Login()
+}
+
 // lingers is how long an application's driver may go on to speak after its end: it repeats
 // its last word until that is acknowledged.
 const lingers = 10 * time.Second
@@ -90,7 +99,7 @@ func (a *plannerAccess) observe(inner func(ledger.Change)) func(ledger.Change) {
 			time.AfterFunc(lingers, func() { a.disconnect(login) })
 			go func() { a.ended(a.archived(f)) }() // It is written to the disk.
 		case ledger.ExecutorRefused:
-			a.audit.refused(bus.Refusal{Login: api.Principal{Kind: api.PrincipalUser, Name: f.User}.Login(), What: "executor",
+			a.audit.refused(bus.Refusal{Login: userLogin(f.User), What: "executor",
 				Why: errors.New(c.Line().Text)})
 		}
 		inner(c)
@@ -116,7 +125,11 @@ func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.
 	}
 	t.loop.Register(by, r, func(answer api.RegisterReply) {
 		if answer.AppID != "" && r.Key != "" && !t.access.open {
-			t.access.keyring.Put(application(answer.AppID), r.Key)
+			owner := "" // An application that registers again stays whose it is.
+			if by.Kind == api.PrincipalUser {
+				owner = by.Login()
+			}
+			t.access.keyring.PutOf(owner, application(answer.AppID), r.Key)
 			answer.Own = true
 		}
 		if by.Kind != api.PrincipalApplication || answer.Error != nil {

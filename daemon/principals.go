@@ -185,7 +185,7 @@ func openPrincipals(from shelf, keyring *bus.Keyring) (*principals, error) {
 	p.revoked = file.Revoked
 	for _, t := range file.Tickets {
 		p.tickets[t.principal().Login()] = t
-		keyring.Put(t.principal(), t.Key)
+		keyring.PutOf(t.User, t.principal(), t.Key)
 	}
 	keyring.OnRenewed = p.renew
 	return p, nil

@@ -86,7 +86,7 @@ func (p *principals) keep(login string, t *ticket) error {
 		return err
 	}
 	if t != nil {
-		p.keyring.Put(t.principal(), t.Key)
+		p.keyring.PutOf(t.User, t.principal(), t.Key)
 		return nil
 	}
 	p.keyring.Remove(login)

@@ -142,13 +142,13 @@ func (e *Engine) View() ledger.View { return e.core.view }
 // the next one. They are valid until then, for facts of nodes' statuses point to these.
 func (e *Engine) Changes() []ledger.Change { return e.changes }
 
-// Keys are the public keys of the secrets by which the drivers of running and queued applications
+// Keys are whose the running and queued applications are, with the public keys of the secrets by which their drivers
 // connect as these, for those that do.
-func (e *Engine) Keys() map[api.AppID]string {
-	keys := map[api.AppID]string{}
+func (e *Engine) Keys() map[api.AppID]ledger.Owner {
+	keys := map[api.AppID]ledger.Owner{}
 	for _, a := range e.core.view.Apps() {
 		if a.Tenant.Owner.Key != "" {
-			keys[a.ID] = a.Tenant.Owner.Key
+			keys[a.ID] = a.Tenant.Owner
 		}
 	}
 	return keys

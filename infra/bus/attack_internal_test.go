@@ -128,7 +128,7 @@ func TestAttackMessagesThatWaitToBeDecoded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				in, gate := newIntake(), make(chan struct{})
+				in, gate := newIntake(alone), make(chan struct{})
 				var order []string
 				if err := in.run("first", 1, func() { <-gate }); err != nil {
 					t.Fatal(err)

@@ -14,11 +14,14 @@ import (
 
 // Bounds of the connections of an embedded server, beside mostConnections: those that have not
 // shown a credential, from one address and in all, and those of one principal. A user's commands
-// and drivers that wait have one each; a node has one, and another one while it connects anew.
+// and drivers that wait have one each; a node and an application have one, and another one while they connect
+// anew. ownedConns are those of all applications and tickets of a user together.
 const (
 	strangersEach = 256
 	strangersAll  = 2048
 	userConns     = 1024
+	ownedConns    = 1024
+	appConns      = 3
 	otherConns    = 16
 )
 
@@ -37,20 +40,26 @@ type connection struct {
 }
 
 // excess are those of open that pass a bound: of strangers the oldest, for whoever has a
-// credential shows it at once, of a principal the newest. most is how many a principal may have.
-func excess(open []connection, most func(login string) int) (over []connection) {
+// credential shows it at once, of a principal the newest. most is how many a principal may have, owner whose it is.
+func excess(open []connection, most func(login string) int, owner func(login string) string) (over []connection) {
 	var strangers []connection
-	of := make(map[connection]int) // With an address or a login alone.
+	of := make(map[connection]int) // With an address or a login alone, or with an owner.
 	slices.SortFunc(open, func(a, b connection) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range open {
 		if c.login == "" {
 			strangers = append(strangers, c)
 			continue
 		}
-		key := connection{login: c.login}
-		if of[key]++; of[key] > most(c.login) {
-			over = append(over, c)
+		key, all, owned := connection{login: c.login}, connection{id: 1}, 0
+		if all.login = owner(c.login); all.login != c.login {
+			owned = 1
 		}
+		if of[key] >= most(c.login) || of[all]+owned > ownedConns {
+			over = append(over, c)
+			continue
+		}
+		of[key]++
+		of[all] += owned
 	}
 	for i, c := range slices.Backward(strangers) {
 		key := connection{address: c.address}
@@ -94,7 +103,7 @@ func (s *Server) thin() (known int) {
 		}
 	}
 	ended := make(map[connection]int)
-	for _, c := range excess(open, s.keyring.mostConns) {
+	for _, c := range excess(open, s.keyring.mostConns, s.keyring.owner) {
 		if s.nats.DisconnectClientByID(c.id) == nil {
 			ended[connection{address: c.address, login: c.login}]++
 		}
@@ -108,7 +117,10 @@ func (s *Server) thin() (known int) {
 
 // mostConns is how many connections a login may have at once.
 func (k *Keyring) mostConns(login string) int {
-	if p, err := k.Who(login); err == nil && p.Kind == api.PrincipalUser {
+	switch p, err := k.Who(login); {
+	case err != nil || p.Kind == api.PrincipalApplication:
+		return appConns
+	case p.Kind == api.PrincipalUser:
 		return userConns
 	}
 	return otherConns

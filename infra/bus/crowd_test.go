@@ -32,7 +32,7 @@ func TestWhoHasTooManyConnections(t *testing.T) {
 		"a principal is no stranger there": {append(slices.Clone(many[:strangersEach]), connection{9999, "a", "x"}), nil},
 	} {
 		var over []uint64
-		for _, o := range excess(c.open, most) {
+		for _, o := range excess(c.open, most, alone) {
 			over = append(over, o.id)
 		}
 		if slices.Sort(over); !slices.Equal(over, c.over) {
@@ -101,7 +101,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	if len(refused) != 2 {
 		t.Errorf("refused %+v", refused)
 	}
-	if most := keyring.mostConns(api.Principal{Kind: api.PrincipalUser, Name: "ann"}.Login()); most != otherConns {
+	if most := keyring.mostConns(api.Principal{Kind: api.PrincipalUser, Name: "ann"}.Login()); most != appConns {
 		t.Errorf("who is not known may have %d", most)
 	}
 }

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"encoding/json"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sparkpacer/pacer/api"
@@ -57,17 +58,36 @@ func mostPayload(p api.Principal) int {
 type intake struct {
 	lane async.Lane[string]
 	held atomic.Int64 // The bytes of large messages that wait.
+	// owner is whose a login is; the others of it have their places of placesOwned.
+	owner func(login string) string
+	mu    sync.Mutex
+	owned map[string]int
 }
 
 const (
-	// placesEach and placesAll bound how many messages wait to be decoded, of a principal and of all.
+	// placesEach and placesAll bound how many messages wait to be decoded, of a principal and of all, placesOwned
+	// those of all applications of a user.
 	placesEach, placesAll = 64, 16 << 10
+	placesOwned           = placesAll / 4
 	// mostHeld bounds the bytes of those that are larger than largeMessage.
 	mostHeld, largeMessage = 64 << 20, 64 << 10
 )
 
-func newIntake() *intake {
-	return &intake{lane: async.Lane[string]{Each: placesEach, All: placesAll}}
+func newIntake(owner func(login string) string) *intake {
+	return &intake{lane: async.Lane[string]{Each: placesEach, All: placesAll}, owner: owner, owned: make(map[string]int)}
+}
+
+// own counts one more message of an owner, or one less, and reports whether it has the places.
+func (i *intake) own(owner string, more int) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.owned[owner]+more > placesOwned {
+		return false
+	}
+	if i.owned[owner] += more; i.owned[owner] == 0 {
+		delete(i.owned, owner)
+	}
+	return true
 }
 
 // run has work done on a message of a login of size bytes, or says why not. A nil intake does it at once.
@@ -80,18 +100,26 @@ func (i *intake) run(login string, size int, work func()) error {
 	if size <= largeMessage {
 		held = 0
 	}
+	owner := i.owner(login)
+	if !i.own(owner, 1) {
+		return api.Errorf(api.KindTransient, "%d messages of the applications of %s wait already: try again in a moment",
+			placesOwned, owner)
+	}
 	if !i.lane.Enter(login) {
+		i.own(owner, -1)
 		return api.Errorf(api.KindTransient, "%d messages of %s wait already: try again in a moment", placesEach, login)
 	}
 	if i.held.Add(held) > mostHeld && held > 0 {
 		i.held.Add(-held)
 		i.lane.Leave(login)
+		i.own(owner, -1)
 		return api.Errorf(api.KindTransient, "%d bytes of large messages wait already: try again in a moment", mostHeld)
 	}
 	i.lane.Run(login, func() {
 		defer func() {
 			i.held.Add(-held)
 			i.lane.Leave(login)
+			i.own(owner, -1)
 		}()
 		work()
 	})

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -55,6 +56,7 @@ func (k *Keyring) refuse(r Refusal) {
 type key struct {
 	principal api.Principal
 	keys      []string
+	owner     string // The login of the user that it is of, "" for itself.
 }
 
 // NewKeyring returns a keyring that knows nobody.
@@ -73,10 +75,27 @@ func NewOpenKeyring() *Keyring {
 }
 
 // Put has the keyring know p by these public keys, or hashes of an earlier release, and by no others.
-func (k *Keyring) Put(p api.Principal, keys ...string) {
+func (k *Keyring) Put(p api.Principal, keys ...string) { k.PutOf("", p, keys...) }
+
+// PutOf is Put for an application or a ticket of the user with the login owner, "" for the one that has it already.
+func (k *Keyring) PutOf(owner string, p api.Principal, keys ...string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.keys[p.Login()] = key{principal: p, keys: slices.Clone(keys)}
+	login := p.Login()
+	k.keys[login] = key{principal: p, keys: slices.Clone(keys), owner: cmp.Or(owner, k.keys[login].owner)}
+}
+
+// owner is the login of the user that a login is of: itself for most, "" for all that are not known any more.
+func (k *Keyring) owner(login string) string {
+	if k.open {
+		return login
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if known, ok := k.keys[login]; ok {
+		return cmp.Or(known.owner, login)
+	}
+	return ""
 }
 
 // Lend makes a credential for p that only this keyring knows, beside those that p has.

@@ -34,7 +34,8 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	statuses, requests := allowed(mostStatuses), &keyring.requests
 	requests.cut = keyring.cut
 	registers, events := allowed(mostRegisters), allowed(mostEvents)
-	nodes, drivers, people, profiles := newIntake(), newIntake(), newIntake(), newIntake()
+	intake := func() *intake { return newIntake(keyring.owner) }
+	nodes, drivers, people, profiles := intake(), intake(), intake(), intake()
 	if c.sieve != nil {
 		keep := func(subject string, size int) bool {
 			if size <= largeMessage {
@@ -109,12 +110,15 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 // status passes by, until stop is called: for a planner that stands by.
 func OverhearNodes(c *Conn, heard func(node string)) (stop func(), err error) {
 	s, err := listen(c, hearing[api.NodeStatus]{subject: statusSubscribe(), peer: "the node", bounds: statusBounds,
-		intake: newIntake(), knows: anybody, check: statusFits, handle: func(s api.NodeStatus) { heard(s.Node) }})
+		intake: newIntake(alone), knows: anybody, check: statusFits, handle: func(s api.NodeStatus) { heard(s.Node) }})
 	if err != nil {
 		return nil, fmt.Errorf("overhear nodes: %w", err)
 	}
 	return func() { _ = s.Unsubscribe() }, nil
 }
+
+// alone is whose a login is where that is not known.
+func alone(login string) string { return login }
 
 func unsubscribe(subscriptions []*nats.Subscription) {
 	for _, s := range subscriptions {

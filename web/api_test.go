@@ -182,7 +182,7 @@ func TestBadRequestsGetOneCalmLine(t *testing.T) {
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": [-1]}`, 400, "a deadline is -1"},
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadline": 1}`, 400, "unknown field"},
 		{"POST", "/api/v1/plan", `{"profile": "p"} x`, 400, "cannot be read"},
-		{"POST", "/api/v1/plan", `{"profile": "` + strings.Repeat("p", 70<<10) + `"}`, 400, "too large"},
+		{"POST", "/api/v1/plan", `{"profile": "` + strings.Repeat("p", 70<<10) + `"}`, 413, "too large"},
 		{"POST", "/api/v1/applications/app-x/deadline", "", 400, "Content-Type"},
 	} {
 		status, said := w.do(c.method, c.path, w.mine(), c.body)

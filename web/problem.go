@@ -19,6 +19,9 @@ var statuses = map[api.Kind]int{
 	api.KindVersion: http.StatusBadRequest, api.KindDenied: http.StatusForbidden,
 }
 
+// errTooLarge is that of a request whose body is larger than any may be.
+var errTooLarge = api.Errorf(api.KindInvalid, "the body is too large: at most %d bytes are taken", mostBody)
+
 // anonymousError is the error of a request that does not say who asks, or says it wrongly.
 type anonymousError struct{ error }
 
@@ -36,6 +39,9 @@ func problemOf(err error) (status int, p object) {
 	status = cmp.Or(statuses[kind], http.StatusInternalServerError)
 	if _, ok := errors.AsType[anonymousError](err); ok {
 		status, kind = http.StatusUnauthorized, api.KindDenied
+	}
+	if errors.Is(err, errTooLarge) {
+		status = http.StatusRequestEntityTooLarge
 	}
 	return status, object{"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": err.Error(),
 		"kind": kind.String()}

@@ -100,6 +100,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			api.Clip(r.Host, api.MostToken)))
 		return
 	}
+	if r.ContentLength > mostBody {
+		fail(w, r, errTooLarge) // It counts for no login: its header is a claim.
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
 	s.mux.ServeHTTP(w, r)
 }
@@ -122,7 +126,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 	if c.planner, err = s.cfg.Serves(); err == nil && !route.open {
 		err = c.identify()
 		if err == nil {
-			err = c.admitted(int(max(0, r.ContentLength)))
+			err = c.admitted(sizeOf(r))
 		}
 	}
 	if err == nil {
@@ -142,6 +146,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 	case answer != nil:
 		send(w, r, http.StatusOK, "application/json", body)
 	}
+}
+
+// sizeOf is what a request counts as: one that does not say its size may be as large as any.
+func sizeOf(r *http.Request) int {
+	if r.ContentLength < 0 {
+		return mostBody
+	}
+	return int(r.ContentLength)
 }
 
 // admitted counts a request of size bytes, or refuses it.
@@ -217,6 +229,9 @@ func (c *call) read(v any) error {
 	err := d.Decode(v)
 	if _, end := d.Token(); err == nil && !errors.Is(end, io.EOF) {
 		err = errors.New("there is more after the end of the value")
+	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return errTooLarge
 	}
 	if err != nil {
 		return api.Errorf(api.KindInvalid, "the body cannot be read: %v", err)

@@ -34,6 +34,8 @@ const (
 	mercySecond = 1 << 20
 	mercyBurst  = 32 << 20
 	perMessage  = 1 << 10
+	// mostSize is what a message counts as at most: more than any allowance has, so that it is refused.
+	mostSize = 1 << 30
 )
 
 // allowance keeps principals to what they may send. It is safe for concurrent use.
@@ -72,7 +74,7 @@ func (a *allowance) take(login string, size int, now time.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	of := a.spending(login, now)
-	size += perMessage
+	size = min(max(0, size), mostSize) + perMessage
 	messages := of.messages.AllowN(now, 1)
 	if messages && of.bytes.AllowN(now, size) {
 		return nil
@@ -91,6 +93,7 @@ func (a *allowance) has(login string, size, most int, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	of := a.spending(login, now)
+	size = min(max(0, size), mostSize)
 	if size <= most && of.bytes.TokensAt(now) >= float64(size) {
 		return true
 	}

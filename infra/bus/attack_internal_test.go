@@ -3,6 +3,7 @@ package bus
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -116,6 +117,36 @@ func TestAttackBytesBeyondAnAllowance(t *testing.T) {
 				t.Errorf("another one: %v", err)
 			}
 		})
+	}
+}
+
+// A size that nothing can have is refused, and gives a login nothing back.
+func TestAttackASizeThatOverflows(t *testing.T) {
+	now := time.Unix(1000, 0)
+	a := newAllowance(mostRequests)
+	if err := a.take("mallory", 1<<20, now); err != nil {
+		t.Fatal(err)
+	}
+	left := a.of["mallory"].bytes.TokensAt(now)
+	for _, size := range []int{math.MaxInt, math.MaxInt - perMessage, 1 << 40} {
+		if err := a.take("mallory", size, now); api.KindOf(err) != api.KindTransient {
+			t.Errorf("take %d: %v", size, err)
+		}
+		if a.has("mallory", size, math.MaxInt, now) {
+			t.Errorf("%d would be taken", size)
+		}
+		if got := a.of["mallory"].bytes.TokensAt(now); got != left {
+			t.Errorf("after %d it has %v bytes, before %v", size, got, left)
+		}
+	}
+	for _, size := range []int{-1, math.MinInt} {
+		_ = a.take("mallory", size, now)
+		if got := a.of["mallory"].bytes.TokensAt(now); got >= left {
+			t.Errorf("%d gives it bytes: %v, before %v", size, got, left)
+		}
+		if mercy := a.of["mallory"].mercy.TokensAt(now); mercy > mercyBurst {
+			t.Errorf("%d gives it mercy: %v", size, mercy)
+		}
 	}
 }
 

@@ -33,10 +33,14 @@ const (
 	ReadyPath  = "/readyz"
 )
 
+// mostScrapes is how many gather the metrics at once: one more is answered 503.
+const mostScrapes = 4
+
 // Handler serves the metrics, and for each path of checks 200 "ok", or 503 with the reason that the check gives.
 func Handler(g prometheus.Gatherer, checks map[string]func() error) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+Path, promhttp.HandlerFor(g, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	mux.Handle("GET "+Path, promhttp.HandlerFor(g, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError,
+		MaxRequestsInFlight: mostScrapes}))
 	for path, check := range checks {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")

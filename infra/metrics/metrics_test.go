@@ -365,6 +365,50 @@ func TestHealthzSaysWhy(t *testing.T) {
 	}
 }
 
+// slow gathers nothing until its gate opens.
+type slow struct{ began, gate chan struct{} }
+
+func (s slow) Describe(chan<- *prometheus.Desc) {}
+
+func (s slow) Collect(chan<- prometheus.Metric) {
+	s.began <- struct{}{}
+	<-s.gate
+}
+
+// However many look at the metrics at once, few of them have the metrics gathered.
+func TestAttackScrapesAtOnce(t *testing.T) {
+	s := slow{began: make(chan struct{}, 100), gate: make(chan struct{})}
+	r := prometheus.NewRegistry()
+	r.MustRegister(s)
+	h := metrics.Handler(r, nil)
+	codes := make(chan int, 100)
+	ask := func() {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		codes <- w.Code
+	}
+	for range 4 {
+		go ask()
+		<-s.began
+	}
+	for range 50 {
+		ask()
+		if code := <-codes; code != 503 {
+			t.Fatalf("a fifth: %d", code)
+		}
+	}
+	close(s.gate)
+	for range 4 {
+		if code := <-codes; code != 200 {
+			t.Errorf("one of four: %d", code)
+		}
+	}
+	go ask()
+	if code := <-codes; code != 200 {
+		t.Errorf("after these: %d", code)
+	}
+}
+
 func TestRegisteringTwiceIsAnError(t *testing.T) {
 	r := prometheus.NewRegistry()
 	if _, err := metrics.NewNode(r); err != nil {

@@ -54,6 +54,8 @@ type Principal struct {
 	Until time.Time `json:"until,omitzero"`
 	// Ticket says that a user registers by a ticket. No message can say it.
 	Ticket bool `json:"-"`
+	// Scrapes says that a token for scrapes asks, not its user: it counts apart. No message can say it.
+	Scrapes bool `json:"-"`
 }
 
 // Bounds are the most that the applications of a principal have; 0 and no Classes bound
@@ -83,7 +85,11 @@ func (p Principal) Login() string {
 	case PrincipalPlanner, "":
 		return string(PrincipalPlanner)
 	}
-	return string(p.Kind) + "-" + Token(p.Name)
+	login := string(p.Kind) + "-" + Token(p.Name)
+	if p.Scrapes {
+		login += " scrapes" // No login of a credential has a space.
+	}
+	return login
 }
 
 // applicationLogin begins the logins of applications. No other kind begins with it.

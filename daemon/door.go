@@ -58,6 +58,10 @@ func (d *door) scrapes(token string) error {
 	if err == nil {
 		err = access.Verb(by, api.VerbApps)
 	}
+	if err == nil {
+		by.Scrapes = true // Whatever the token is for.
+		err = d.count(by, 0)
+	}
 	return err
 }
 
@@ -73,11 +77,19 @@ func (d *door) who(login string) (by api.Principal, err error) {
 // admit counts a request of by's, whose connection is a stranger's no more.
 func (d *door) admit(r *http.Request, by api.Principal, size int) error {
 	proven(r)
+	return d.count(by, size)
+}
+
+// count takes a request out of the allowance that it is of.
+func (d *door) count(by api.Principal, size int) error {
 	t, err := d.serving()
-	if err == nil {
-		err = t.access.keyring.Ask(by.Login(), size)
+	switch {
+	case err != nil:
+		return err
+	case by.Scrapes:
+		return t.access.keyring.Scrape(by.Login(), size)
 	}
-	return err
+	return t.access.keyring.Ask(by.Login(), size)
 }
 
 // hosts are the names under which the planner is reached: the machine's, the address's and those of the certificate.

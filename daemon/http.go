@@ -94,7 +94,16 @@ func newSite(cfg siteConfig, g prometheus.Gatherer) (*site, error) {
 func guarded(inner http.Handler, scrapes func(token string) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok || scrapes(strings.TrimSpace(token)) != nil {
+		err := errors.New("there is no token")
+		if ok {
+			err = scrapes(strings.TrimSpace(token))
+		}
+		if api.KindOf(err) == api.KindTransient {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		if err != nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="pacer"`)
 			http.Error(w, "a bearer token is needed, as `pacer auth token --scrape` prints it; a node controller's is in the "+
 				"file credentials/http-token of its state", http.StatusUnauthorized)

@@ -190,7 +190,8 @@ func (s *Server) Holder(token string) (by api.Principal, until time.Time, err er
 		by, err = s.cfg.Who(g.login)
 	}
 	if g.use == toScrape { // Whatever else who has that login may.
-		by = api.Principal{Kind: api.PrincipalUser, Name: by.Name, Role: api.RoleView, Until: by.Until}
+		by = api.Principal{Kind: api.PrincipalUser, Name: by.Name, Role: api.RoleView, Until: by.Until,
+			Scrapes: true}
 	}
 	return by, g.until, err
 }

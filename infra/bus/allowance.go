@@ -26,6 +26,7 @@ var (
 	mostEvents    = sending{500, 2000, 4 << 20, 8 << 20}
 	mostStatuses  = sending{50, 500, 8 << 20, 32 << 20}
 	mostRequests  = sending{100, 1000, 4 << 20, 16 << 20}
+	mostScrapes   = sending{20, 200, 1 << 20, 16 << 20} // For all tokens of a user's together.
 )
 
 // What of refused messages, in bytes, a principal may go on to send before its connections are cut, and
@@ -68,6 +69,11 @@ func (a *allowance) begin(most sending) {
 // Ask counts a request of size bytes that comes by another way than the bus, or says with KindTransient that it is too
 // much: there is one allowance for all ways.
 func (k *Keyring) Ask(login string, size int) error { return k.requests.take(login, size, time.Now()) }
+
+// Scrape is Ask for what looks at metrics: it takes nothing of a user's own allowance, and has no connections to cut.
+func (k *Keyring) Scrape(login string, size int) error {
+	return k.scrapes.take(login, size, time.Now())
+}
 
 // take counts a message of a login, or says with KindTransient that it is too much.
 func (a *allowance) take(login string, size int, now time.Time) error {

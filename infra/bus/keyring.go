@@ -28,6 +28,7 @@ type Keyring struct {
 
 	rests    rests
 	requests allowance // What people ask, by whatever way.
+	scrapes  allowance // What tokens for scrapes ask; nothing of it is cut.
 	mu       sync.RWMutex
 	keys     map[string]key
 	// open takes everybody for the planner itself.
@@ -63,6 +64,7 @@ type key struct {
 func NewKeyring() *Keyring {
 	k := &Keyring{keys: map[string]key{}}
 	k.requests.begin(mostRequests)
+	k.scrapes.begin(mostScrapes)
 	return k
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/async"
 	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner/access"
@@ -23,12 +24,14 @@ type plannerAccess struct {
 	own bus.Credential
 	// open says that such a server lets everybody in.
 	open bool
+	// clerk writes the tickets that users ask for, by login.
+	clerk async.Lane[string]
 }
 
 // openAccess reads from a shelf who may connect; keys are those of the applications that run, with
 // whose these are.
 func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]ledger.Owner) (*plannerAccess, error) {
-	a := &plannerAccess{audit: p.audit, own: p.own}
+	a := &plannerAccess{audit: p.audit, own: p.own, clerk: newClerk()}
 	keyring := bus.NewKeyring()
 	if a.open = p.cfg.NatsURL != "" && a.own.Login == ""; a.open {
 		keyring = bus.NewOpenKeyring()
@@ -165,13 +168,7 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 		}
 		answer(a)
 	case api.VerbTicket:
-		go func() { // It is written to the disk.
-			err := access.Verb(by, verb)
-			if err == nil && !t.access.open {
-				err = t.access.issueTicket(by, r.Issue, time.Now())
-			}
-			answer(api.ControlReply{Error: api.ToWire(err)})
-		}()
+		t.access.askTicket(by, r.Issue, func(err error) { answer(api.ControlReply{Error: api.ToWire(err)}) })
 	case api.VerbExit:
 		t.loop.Control(by, verb, r, func(a api.ControlReply) {
 			go func() { t.access.ended(t.access.exited(by, r.Submission)) }()

@@ -60,6 +60,7 @@ func (p *PlannerDaemon) newTerm(t *term, who shelf) (*term, error) {
 	if err != nil {
 		return nil, errors.Join(err, t.undo.close())
 	}
+	t.undo.add(func() error { t.access.clerk.Wait(); return nil })
 	return t, nil
 }
 

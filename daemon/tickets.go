@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/async"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner/access"
 )
 
 // ticket lets the driver of one submission register as its user's, where the user's own credential is not to be: a
@@ -43,7 +45,31 @@ func ticketLogin(submission string) string {
 	return (&ticket{Submission: submission}).principal().Login()
 }
 
-// issueTicket takes a ticket of by's, whose secret by has made.
+// How many tickets wait to be written, of a user and of all: whoever revokes one waits for one write, not for these.
+const ticketsEach, ticketsAll = 64, 256
+
+func newClerk() async.Lane[string] { return async.Lane[string]{Each: ticketsEach, All: ticketsAll} }
+
+// askTicket has a ticket of by's written to the disk, unless too many wait.
+func (a *plannerAccess) askTicket(by api.Principal, i *api.Issue, reply func(error)) {
+	login := by.Login()
+	err := access.Verb(by, api.VerbTicket)
+	if err == nil && !a.open && !a.clerk.Enter(login) {
+		err = api.Errorf(api.KindTransient, "%d tickets of yours or %d of all wait to be written: try again in a moment",
+			ticketsEach, ticketsAll)
+	}
+	if err != nil || a.open {
+		reply(err)
+		return
+	}
+	a.clerk.Run(login, func() {
+		err := a.issueTicket(by, i, time.Now())
+		a.clerk.Leave(login)
+		reply(err)
+	})
+}
+
+// issueTicket takes a ticket of by's, whose secret by has made: by may have been revoked since it asked.
 func (p *principals) issueTicket(by api.Principal, i *api.Issue, now time.Time) error {
 	if i == nil || i.Principal.Kind != api.PrincipalTicket {
 		return api.Errorf(api.KindInvalid, "no submission is named for which a ticket is to be issued")
@@ -53,6 +79,13 @@ func (p *principals) issueTicket(by api.Principal, i *api.Issue, now time.Time) 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	by, err := p.keyring.Who(by.Login())
+	if err == nil {
+		err = access.Verb(by, api.VerbTicket)
+	}
+	if err != nil {
+		return err
+	}
 	login, own := i.Principal.Login(), 0
 	maps.DeleteFunc(p.tickets, func(_ string, t *ticket) bool { return !t.Until.IsZero() && !now.Before(t.Until) })
 	for _, t := range p.tickets {
@@ -66,6 +99,8 @@ func (p *principals) issueTicket(by api.Principal, i *api.Issue, now time.Time) 
 		return api.Errorf(api.KindDenied, "a ticket is a user's, you are %s", by)
 	case had != nil && had.User != by.Login():
 		return api.Errorf(api.KindDenied, "submission %s is another user's", i.Principal.Name)
+	case had != nil && had.Key == i.Key:
+		return nil // It has asked twice.
 	case had == nil && own >= mostTickets:
 		return api.Errorf(api.KindTransient, "%s has %d tickets: more are issued when some have ended", by, own)
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,15 +24,23 @@ func newOffice(t *testing.T, issued time.Time) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{T: t, principals: p, ann: api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}}
-	if err := p.issue(api.Issue{Principal: o.ann, Key: bus.NewCredential("").Key()}, issued); err != nil {
-		t.Fatal(err)
-	}
+	o := &office{T: t, principals: p}
+	o.ann = o.user("ann")
 	o.ticket, err = o.issues(o.ann, "s", issued)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// user has somebody have a credential, who submits.
+func (o *office) user(name string) api.Principal {
+	o.Helper()
+	who := api.Principal{Kind: api.PrincipalUser, Name: name, Role: api.RoleSubmit}
+	if err := o.issue(api.Issue{Principal: who, Key: bus.NewCredential("").Key()}, time.Now()); err != nil {
+		o.Fatal(err)
+	}
+	return who
 }
 
 func (o *office) issues(by api.Principal, submission string, at time.Time) (bus.Credential, error) {
@@ -139,7 +148,7 @@ func TestAttackALeftTicket(t *testing.T) {
 // A user's tickets are bounded, and another user takes none of them.
 func TestAttackManyTickets(t *testing.T) {
 	o, now := newOffice(t, time.Now()), time.Now()
-	bob := api.Principal{Kind: api.PrincipalUser, Name: "bob", Role: api.RoleSubmit}
+	bob := o.user("bob")
 	if _, err := o.issues(bob, "s", now); api.KindOf(err) != api.KindDenied {
 		t.Errorf("bob has a ticket for ann's submission: %v", err)
 	}
@@ -174,4 +183,117 @@ func TestATicketOutlastsALostDriver(t *testing.T) {
 	}
 	o.principals = kept
 	o.drives("app-3", "k2")
+}
+
+// gated is a shelf that writes while its gate is open, and says when a write begins.
+type gated struct {
+	shelf
+	began, gate chan struct{}
+	writes      *int
+}
+
+func (g gated) write(body []byte) error {
+	g.began <- struct{}{}
+	<-g.gate
+	*g.writes++
+	return g.shelf.write(body)
+}
+
+// shut puts a gate before what o writes from now on.
+func (o *office) shut() gated {
+	g := gated{shelf: o.shelf, began: make(chan struct{}, 2000), gate: make(chan struct{}), writes: new(int)}
+	o.shelf = g
+	return g
+}
+
+// Whoever asks for tickets without end has few of them written: others wait for one write.
+func TestAttackTicketsAtOnce(t *testing.T) {
+	o := newOffice(t, time.Now())
+	bob, g := o.user("bob"), o.shut()
+	a := &plannerAccess{principals: o.principals, clerk: newClerk()}
+	said := make(chan error, 600)
+	ask := func(by api.Principal, submission string) {
+		who := api.Principal{Kind: api.PrincipalTicket, Name: submission}
+		a.askTicket(by, &api.Issue{Principal: who, Key: bus.NewCredential(who.Login()).Key()}, func(err error) { said <- err })
+	}
+	for i := range 500 {
+		ask(o.ann, fmt.Sprint("more-", i))
+	}
+	ask(bob, "his")
+	for range 500 - ticketsEach {
+		if err := <-said; api.KindOf(err) != api.KindTransient {
+			t.Fatalf("one too many: %v", err)
+		}
+	}
+	close(g.gate)
+	for range ticketsEach + 1 {
+		if err := <-said; err != nil {
+			t.Errorf("one that waits: %v", err)
+		}
+	}
+	a.clerk.Wait()
+	if *g.writes != ticketsEach+1 {
+		t.Errorf("%d writes, want %d", *g.writes, ticketsEach+1)
+	}
+	ask(o.ann, "one more")
+	if err := <-said; err != nil {
+		t.Errorf("once these are written: %v", err)
+	}
+}
+
+// A ticket that waits when its user is revoked is issued no more.
+func TestAttackATicketBehindARevocation(t *testing.T) {
+	o := newOffice(t, time.Now())
+	file, g := o.shelf, o.shut()
+	a := &plannerAccess{principals: o.principals, clerk: newClerk()}
+	said, revoked := make(chan error, 10), make(chan error, 1)
+	ask := func(submission string) {
+		who := api.Principal{Kind: api.PrincipalTicket, Name: submission}
+		a.askTicket(o.ann, &api.Issue{Principal: who, Key: bus.NewCredential(who.Login()).Key()}, func(err error) { said <- err })
+	}
+	ask("first")
+	<-g.began
+	go func() { revoked <- o.revoke(o.ann.Login()) }()
+	for i := range 9 {
+		ask(fmt.Sprint("behind-", i))
+	}
+	close(g.gate)
+	if err := <-revoked; err != nil {
+		t.Fatal(err)
+	}
+	a.clerk.Wait()
+	ask("after")
+	for range 10 {
+		<-said
+	}
+	if err := <-said; api.KindOf(err) != api.KindDenied {
+		t.Errorf("after: %v", err)
+	}
+	kept, err := openPrincipals(file, bus.NewKeyring())
+	if err != nil || len(kept.tickets) > 0 || len(o.tickets) > 0 {
+		t.Errorf("ann has %v and %v, %v", kept.tickets, o.tickets, err)
+	}
+	for _, submission := range []string{"s", "first", "behind-0", "behind-8", "after"} {
+		if _, err := o.keyring.Who(ticketLogin(submission)); err == nil {
+			t.Errorf("the ticket of %s is taken", submission)
+		}
+	}
+}
+
+// A ticket that is asked for again, by the same key, is written once.
+func TestAttackTheSameTicketAgain(t *testing.T) {
+	o := newOffice(t, time.Now())
+	g := o.shut()
+	close(g.gate)
+	for range 100 {
+		if err := o.issueTicket(o.ann, &api.Issue{Principal: api.Principal{Kind: api.PrincipalTicket, Name: "s"}, Key: o.ticket.Key()}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if *g.writes > 0 {
+		t.Errorf("it is written %d times", *g.writes)
+	}
+	if _, err := o.issues(o.ann, "s", time.Now()); err != nil || *g.writes != 1 {
+		t.Errorf("by another key: %d writes, %v", *g.writes, err)
+	}
 }

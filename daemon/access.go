@@ -119,23 +119,24 @@ func (a *plannerAccess) ended(err error) {
 // register hands a registration over. Before the driver hears that it is taken, it may
 // connect as its application.
 func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.RegisterReply)) {
-	who := by.Login()
+	who, asks := by.Login(), by
 	by, err := t.access.registrant(by, &r)
 	if err != nil {
-		t.access.audit.line(auditLine{Who: who, Verb: "register", What: r.Name, Result: err.Error()})
+		t.access.audit.asked(asks, auditLine{Who: who, Verb: "register", What: r.Name}, api.ToWire(err))
 		reply(api.RegisterReply{V: api.Version, Error: api.ToWire(err)})
 		return
 	}
 	t.loop.Register(by, r, func(answer api.RegisterReply) {
+		changes := true
 		if answer.AppID != "" && r.Key != "" && !t.access.open {
 			owner := "" // An application that registers again stays whose it is.
 			if by.Kind == api.PrincipalUser {
 				owner = by.Login()
 			}
-			t.access.keyring.PutOf(owner, application(answer.AppID), r.Key)
+			changes = t.access.keyring.PutOf(owner, application(answer.AppID), r.Key)
 			answer.Own = true
 		}
-		if by.Kind != api.PrincipalApplication || answer.Error != nil {
+		if changes && by.Kind != api.PrincipalApplication || answer.Error != nil {
 			t.access.audit.asked(by,
 				auditLine{Who: who, Verb: "register", What: r.Name + " " + string(answer.AppID)}, answer.Error)
 		}

@@ -128,7 +128,7 @@ func (a *audit) refused(r bus.Refusal) {
 }
 
 // asked notes what came of a request: a change at once, before its answer, a refusal apart from whoever refuses, and no
-// more of one login's than are read: 20 at once and 5 a second.
+// more of one login's, or of all applications' or tickets', than are read: 20 at once and 5 a second.
 func (a *audit) asked(by api.Principal, l auditLine, err *api.Error) {
 	l.Who, l.Result = cmp.Or(l.Who, by.Login()), result(err)
 	if err == nil {
@@ -136,8 +136,11 @@ func (a *audit) asked(by api.Principal, l auditLine, err *api.Error) {
 		return
 	}
 	kind := l.Verb + " of " + l.Who
-	if by.Kind == api.PrincipalApplication {
+	switch {
+	case by.Kind == api.PrincipalApplication:
 		kind = l.Verb + " of an application"
+	case by.Kind == api.PrincipalTicket || by.Ticket: // A user makes as many as it likes.
+		kind = l.Verb + " of a ticket"
 	}
 	if ok, left := a.refusals.pass(kind); ok {
 		l.LeftOut = left

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -83,4 +84,39 @@ func TestAttackRefusalsWithoutEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Registrations by tickets that are refused leave a bounded number of lines, however many tickets there are; those that
+// change nothing leave none.
+func TestAttackRegistrationsByTickets(t *testing.T) {
+	for name, tickets := range map[string]int{"by one": 1, "by 500": 500} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				a, err := openAudit(dir, func(err error) { t.Error(err) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := newOffice(t, time.Now())
+				x := &term{access: &plannerAccess{principals: o.principals, audit: a}}
+				for i := range 5000 {
+					by := api.Principal{Kind: api.PrincipalTicket, Name: fmt.Sprint("s-", i%tickets)}
+					x.register(by, api.RegisterRequest{Submission: "other", Name: "wc"}, func(r api.RegisterReply) {
+						if r.Error == nil || r.Error.Kind != api.KindDenied {
+							t.Errorf("it registers: %v", r.Error)
+						}
+					})
+					a.asked(api.Principal{Kind: api.PrincipalUser, Name: "ann", Ticket: true},
+						auditLine{Who: by.Login(), Verb: "register"}, api.Errorf(api.KindConflict, "no"))
+				}
+				if err := a.close(); err != nil {
+					t.Fatal(err)
+				}
+				text, err := os.ReadFile(filepath.Join(dir, "audit.log"))
+				if n := strings.Count(string(text), "\n"); err != nil || n != 20 || len(a.refusals.kinds) != 1 {
+					t.Errorf("%d lines of %d kinds, %v", n, len(a.refusals.kinds), err)
+				}
+			})
+		})
+	}
 }

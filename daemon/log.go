@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 
 	"golang.org/x/time/rate"
@@ -33,6 +34,10 @@ type kindLimit struct {
 	skipped int
 }
 
+// mostKinds bounds the kinds that are remembered: those go of which as many lines may come as of a new one. Where
+// there are more than that, those that are new count together.
+const mostKinds = 1024
+
 func newQuiet() *quiet { return &quiet{kinds: map[string]*kindLimit{}} }
 
 // pass reports whether a line of the kind may be logged, and how many were not
@@ -41,6 +46,13 @@ func (q *quiet) pass(kind string) (ok bool, skipped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	k := q.kinds[kind]
+	if k == nil && len(q.kinds) >= mostKinds-1 {
+		maps.DeleteFunc(q.kinds, func(_ string, k *kindLimit) bool { return k.limit.Tokens() >= 20 })
+		if len(q.kinds) >= mostKinds-1 {
+			kind = ""
+			k = q.kinds[kind]
+		}
+	}
 	if k == nil {
 		k = &kindLimit{limit: rate.NewLimiter(5, 20)}
 		q.kinds[kind] = k

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -34,6 +35,39 @@ func TestLinesOfOneKindAreLimited(t *testing.T) {
 			t.Errorf("after a pause: %s", &out)
 		}
 	})
+}
+
+// Kinds without end are not remembered, and those that are heard stay limited.
+func TestAttackKindsWithoutEnd(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"at once": 0, "slowly": time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q, passed, loud := newQuiet(), 0, 0
+				for i := range 5000 {
+					if ok, _ := q.pass("loud"); ok {
+						loud++
+					}
+					if ok, _ := q.pass(fmt.Sprint("kind ", i)); ok {
+						passed++
+					}
+					time.Sleep(pause)
+				}
+				if len(q.kinds) > mostKinds {
+					t.Errorf("%d kinds are remembered", len(q.kinds))
+				}
+				if most := 20 + int(5*5000*pause/time.Second); loud > most {
+					t.Errorf("%d lines of one kind, at most %d may be", loud, most)
+				}
+				if pause > 0 && passed != 5000 {
+					t.Errorf("%d of 5,000 kinds are heard", passed)
+				}
+				time.Sleep(time.Minute)
+				if ok, _ := q.pass("one more"); !ok || len(q.kinds) > mostKinds {
+					t.Errorf("after a rest: %v, %d kinds", ok, len(q.kinds))
+				}
+			})
+		})
+	}
 }
 
 func TestMachineNameIsAValidNodeName(t *testing.T) {

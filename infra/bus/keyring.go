@@ -76,15 +76,18 @@ func NewOpenKeyring() *Keyring {
 	return k
 }
 
-// Put has the keyring know p by these public keys, or hashes of an earlier release, and by no others.
-func (k *Keyring) Put(p api.Principal, keys ...string) { k.PutOf("", p, keys...) }
+// Put has the keyring know p by these public keys, or hashes of an earlier release, and by no others. It reports
+// whether it knew p by others before.
+func (k *Keyring) Put(p api.Principal, keys ...string) (changed bool) { return k.PutOf("", p, keys...) }
 
 // PutOf is Put for an application or a ticket of the user with the login owner, "" for the one that has it already.
-func (k *Keyring) PutOf(owner string, p api.Principal, keys ...string) {
+func (k *Keyring) PutOf(owner string, p api.Principal, keys ...string) (changed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	login := p.Login()
-	k.keys[login] = key{principal: p, keys: slices.Clone(keys), owner: cmp.Or(owner, k.keys[login].owner)}
+	before, known := k.keys[login]
+	k.keys[login] = key{principal: p, keys: slices.Clone(keys), owner: cmp.Or(owner, before.owner)}
+	return !known || !slices.Equal(before.keys, keys)
 }
 
 // owner is the login of the user that a login is of: itself for most, "" for all that are not known any more.

@@ -129,15 +129,23 @@ func (p *principals) keep(login string, t *ticket) error {
 	return nil
 }
 
-// registrant is as whom by registers: of a ticket that is its user, for its own submission.
+// registrant is as whom by registers: of a ticket that is its user, for its own submission, which no other user
+// registers while it is good: a submission's name is no secret.
 func (p *principals) registrant(by api.Principal, r *api.RegisterRequest) (api.Principal, error) {
-	if by.Kind != api.PrincipalTicket {
-		return by, nil
+	login, own := ticketLogin(r.Submission), by.Kind == api.PrincipalTicket
+	if own {
+		login = by.Login()
+	} else if _, err := p.keyring.Who(login); err != nil || by.Kind != api.PrincipalUser || by.Operates() {
+		return by, nil // It waits for no write.
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.tickets[by.Login()]
+	t := p.tickets[login]
 	switch {
+	case !own && t != nil && t.User != by.Login():
+		return by, api.Errorf(api.KindDenied, "submission %s is another user's", t.Submission)
+	case !own:
+		return by, nil
 	case t == nil:
 		return by, api.Errorf(api.KindDenied, "the ticket of submission %s has ended", by.Name)
 	case r.Submission != t.Submission:

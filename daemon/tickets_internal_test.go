@@ -297,3 +297,37 @@ func TestAttackTheSameTicketAgain(t *testing.T) {
 		t.Errorf("by another key: %d writes, %v", *g.writes, err)
 	}
 }
+
+// A submission that a ticket is for is its user's, before its driver comes and while that runs.
+func TestAttackASubmissionOfAnothersTicket(t *testing.T) {
+	o := newOffice(t, time.Now())
+	bob := o.user("bob")
+	op := api.Principal{Kind: api.PrincipalUser, Name: "op", Role: api.RoleOperate}
+	registers := func(by api.Principal, submission string) error {
+		_, err := o.registrant(by, &api.RegisterRequest{Submission: submission, Key: "k"})
+		return err
+	}
+	for _, drives := range []bool{false, true} {
+		if drives {
+			o.drives("app-1", "k")
+		}
+		if err := registers(bob, "s"); err == nil || api.KindOf(err) != api.KindDenied || err.Error() != "submission s is another user's" {
+			t.Errorf("bob registers it: %v", err)
+		}
+		for _, by := range []api.Principal{o.ann, op, {}, {Kind: api.PrincipalApplication, Name: "app-1"}} {
+			if err := registers(by, "s"); err != nil {
+				t.Errorf("%s: %v", by, err)
+			}
+		}
+		if err := registers(bob, "his"); err != nil {
+			t.Errorf("bob's own: %v", err)
+		}
+	}
+	if err := o.exited(o.ann, "s"); err != nil || registers(bob, "s") != nil {
+		t.Errorf("once it has ended: %v", err)
+	}
+	late := newOffice(t, time.Now().Add(-25*time.Hour))
+	if _, err := late.registrant(bob, &api.RegisterRequest{Submission: "s"}); err != nil {
+		t.Errorf("once the ticket has ended: %v", err)
+	}
+}

@@ -87,6 +87,11 @@ func TestAttackATicket(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop = d.start()
+	t.Run("registered by another user before", func(t *testing.T) {
+		bob := user("bob", api.RoleSubmit)
+		_, err := bob.Register(t.Context(), onYARN("s-ann", bus.NewCredential("").Key()))
+		denied(t, err)
+	})
 	driver := d.dial(c)
 	reply, err := driver.Register(t.Context(), onYARN("s-ann", key))
 	if err != nil || !reply.Own {

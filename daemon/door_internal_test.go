@@ -33,7 +33,6 @@ func TestAttackByATokenForScrapes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			keyring := bus.NewKeyring()
 			keyring.Put(ops)
-			keyring.OnFlood = func(login string) { t.Errorf("%s is cut", login) }
 			serving := &term{access: &plannerAccess{principals: &principals{keyring: keyring}}}
 			d := &door{term: &atomic.Pointer[term]{}}
 			d.term.Store(serving)

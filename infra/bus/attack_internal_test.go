@@ -150,6 +150,25 @@ func TestAttackASizeThatOverflows(t *testing.T) {
 	}
 }
 
+// What a token for scrapes asks cuts nothing, and takes nothing of what its user may ask.
+func TestAttackScrapesWithoutEnd(t *testing.T) {
+	k := NewKeyring()
+	k.requests.cut = k.cut
+	k.OnFlood = func(login string) { t.Errorf("%s is cut", login) }
+	refused := 0
+	for range 5000 {
+		if err := k.Scrape("user-ops", 64<<10); api.KindOf(err) == api.KindTransient {
+			refused++
+		}
+	}
+	if refused < 4000 {
+		t.Errorf("%d of 5,000 are refused", refused)
+	}
+	if err := k.Ask("user-ops", 4<<20); err != nil {
+		t.Errorf("its user: %v", err)
+	}
+}
+
 // Messages of one principal wait in its own places: others' are decoded in turn, and the connection's goroutine waits
 // for nothing.
 func TestAttackMessagesThatWaitToBeDecoded(t *testing.T) {

@@ -72,6 +72,7 @@ func (t *term) begin() error {
 	}
 	t.loop = planner.NewLoop(t.engine, t, plannerStore{t.db, p.metrics},
 		t.access.observe(observePlanner(p.log, p.metrics)))
+	t.loop.Owner = t.access.keyring.Owner
 	t.access.hear(func(who api.Principal, revoked bool) {
 		if revoked {
 			p.door.Sessions.End(who.Login())

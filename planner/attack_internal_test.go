@@ -66,6 +66,41 @@ func TestAttackTheTimeOfTheLoop(t *testing.T) {
 	}
 }
 
+// However many applications a user has, another's request waits for one of theirs.
+func TestAttackTurnsOfManyApplications(t *testing.T) {
+	l := newLine()
+	for i := range 500 {
+		for range 3 {
+			if err := l.add(request{login: fmt.Sprint("app-", i), owner: "user-mallory", weight: 1}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, login := range []string{"user-ann", "app-hers"} {
+		for range 100 {
+			if err := l.add(request{login: login, owner: "user-ann", weight: 1}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	had := map[string]int{}
+	for i := range 400 {
+		r, ok, _ := l.next(0)
+		if had[r.login]++; !ok {
+			t.Fatal("nothing waits")
+		}
+		if i%2 == 1 && r.owner != "user-ann" || i%4 == 3 && r.login != "app-hers" {
+			t.Fatalf("turn %d is %s's", i, r.login)
+		}
+	}
+	if had["app-0"] != 1 || had["app-199"] != 1 || had["app-200"] != 0 {
+		t.Errorf("mallory's do not take turns: %v", had)
+	}
+	if left := len(l.all()); left != 1700-400 || len(l.owners)+len(l.turns) != 0 {
+		t.Errorf("%d are left", left)
+	}
+}
+
 // However much a principal sends, a bounded part of it waits, of a kind that counts as much as it is.
 func TestAttackTheQueueBeforeTheLoop(t *testing.T) {
 	for name, c := range map[string]struct{ weight, want int }{

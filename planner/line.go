@@ -23,9 +23,10 @@ type request struct {
 	lane interface {
 		Run(login string, work func())
 	}
-	// login is of whom it is, weight how much it is, urgent that it is a status or a heartbeat; since is when
-	// it came.
+	// login is of whom it is, owner whose that is, weight how much it is, urgent that it is a status or a heartbeat;
+	// since is when it came.
 	login  string
+	owner  string
 	weight int
 	urgent bool
 	since  time.Duration
@@ -45,11 +46,13 @@ func (r request) refuse(err *api.Error) {
 const mostWeight, weightBytes = 1024, 4096
 
 // line is what waits for the loop: statuses and heartbeats first, then the requests of each principal in
-// order, principals in turn. Moments are times since the loop's start, which do not decrease.
+// order, owners in turn, and of each its principals in turn. Moments are times since the loop's start, which do not
+// decrease.
 type line struct {
 	urgent []request
-	of     map[string]*share // By login.
-	turns  []string          // Those whose requests wait, by whose turn it is.
+	of     map[string]*share   // By login.
+	owners []string            // Those of whose logins requests wait, by whose turn it is.
+	turns  map[string][]string // The logins of each owner, by whose turn it is.
 	sweep  int
 }
 
@@ -80,7 +83,9 @@ const firstAnswer = 150 * time.Microsecond
 // leastShares is how many shares are kept in any case.
 const leastShares = 1024
 
-func newLine() line { return line{of: make(map[string]*share), sweep: leastShares} }
+func newLine() line {
+	return line{of: make(map[string]*share), turns: make(map[string][]string), sweep: leastShares}
+}
 
 // share is that of a login, with its credit at now.
 func (l *line) share(login string, now time.Duration) *share {
@@ -123,9 +128,28 @@ func (l *line) add(r request, now time.Duration) error {
 		return nil
 	}
 	if s.waiting = append(s.waiting, r); len(s.waiting) == 1 {
-		l.turns = append(l.turns, r.login)
+		l.turn(r.owner, r.login)
 	}
 	return nil
+}
+
+// turn gives a login of an owner a turn, behind those who have one.
+func (l *line) turn(owner, login string) {
+	if len(l.turns[owner]) == 0 {
+		l.owners = append(l.owners, owner)
+	}
+	l.turns[owner] = append(l.turns[owner], login)
+}
+
+// take takes a login's turn away, and has its owner wait for the next one.
+func (l *line) take(owner, login string) {
+	i, at := slices.Index(l.turns[owner], login), slices.Index(l.owners, owner)
+	l.turns[owner], l.owners = slices.Delete(l.turns[owner], i, i+1), slices.Delete(l.owners, at, at+1)
+	if len(l.turns[owner]) == 0 {
+		delete(l.turns, owner)
+	} else {
+		l.owners = append(l.owners, owner)
+	}
 }
 
 // next takes the request out whose turn it is. Where there is none, wait is after how long there may be one, 0
@@ -138,36 +162,43 @@ func (l *line) next(now time.Duration) (r request, ok bool, wait time.Duration) 
 		}
 		return r, true, 0
 	}
-	of, debtor := -1, -1
-	for i, login := range l.turns {
-		s := l.share(login, now)
-		if s.credit >= 0 {
-			of = i
-			break
-		}
-		if s.last <= cheap && debtor < 0 {
-			debtor = i
-		}
-		until := time.Duration(float64(-s.credit)/shareSecond.Seconds()) + time.Millisecond
-		if wait == 0 || until < wait {
-			wait = until
-		}
-	}
-	if of < 0 {
-		of = debtor
-	}
-	if of < 0 {
+	owner, login, wait := l.whose(now)
+	if wait > 0 {
 		return request{}, false, wait
 	}
-	s := l.of[l.turns[of]]
+	s := l.of[login]
+	if s == nil {
+		return request{}, false, 0
+	}
 	r, s.waiting = s.waiting[0], s.waiting[1:]
 	s.weight -= r.weight
-	login := l.turns[of]
-	l.turns = slices.Delete(l.turns, of, of+1)
-	if len(s.waiting) > 0 {
-		l.turns = append(l.turns, login)
+	if l.take(owner, login); len(s.waiting) > 0 {
+		l.turn(owner, login)
 	}
 	return r, true, 0
+}
+
+// whose is whose turn it is, "" for nobody's, or after how long it may be somebody's.
+func (l *line) whose(now time.Duration) (owner, login string, wait time.Duration) {
+	for _, of := range l.owners {
+		for _, next := range l.turns[of] {
+			s := l.share(next, now)
+			if s.credit >= 0 {
+				return of, next, 0
+			}
+			if s.last <= cheap && login == "" {
+				owner, login = of, next
+			}
+			until := time.Duration(float64(-s.credit)/shareSecond.Seconds()) + time.Millisecond
+			if wait == 0 || until < wait {
+				wait = until
+			}
+		}
+	}
+	if login != "" {
+		wait = 0
+	}
+	return owner, login, wait
 }
 
 // spend charges a login what a request of its has taken.
@@ -207,9 +238,11 @@ func (l *line) charge(parts map[string]part, now, rest time.Duration) {
 // all takes all requests out.
 func (l *line) all() (waiting []request) {
 	waiting, l.urgent = l.urgent, nil
-	for _, login := range l.turns {
-		waiting = append(waiting, l.of[login].waiting...)
+	for _, owner := range l.owners {
+		for _, login := range l.turns[owner] {
+			waiting = append(waiting, l.of[login].waiting...)
+		}
 	}
-	l.turns, l.of = nil, make(map[string]*share)
+	*l = newLine()
 	return waiting
 }

@@ -67,6 +67,8 @@ type Store interface {
 type Loop struct {
 	// Turned hears on the loop's goroutine how long each turn has taken, if it is not nil; it is set before Run.
 	Turned func(took time.Duration)
+	// Owner is the login of the user that a login is of, if it is not nil; it is set before anything is handed over.
+	Owner func(login string) string
 
 	engine  *Engine
 	pub     Publisher
@@ -280,7 +282,9 @@ func send[T any](l *Loop, by api.Principal, weight int, event func(Ticket) Event
 
 // enqueue queues a request, or refuses it.
 func (l *Loop) enqueue(r request) {
-	r.since = l.elapsed()
+	if r.since, r.owner = l.elapsed(), r.login; l.Owner != nil {
+		r.owner = l.Owner(r.login)
+	}
 	l.mu.Lock()
 	err := error(stopping())
 	if !l.stopped {

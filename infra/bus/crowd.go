@@ -103,7 +103,7 @@ func (s *Server) thin() (known int) {
 		}
 	}
 	ended := make(map[connection]int)
-	for _, c := range excess(open, s.keyring.mostConns, s.keyring.owner) {
+	for _, c := range excess(open, s.keyring.mostConns, s.keyring.Owner) {
 		if s.nats.DisconnectClientByID(c.id) == nil {
 			ended[connection{address: c.address, login: c.login}]++
 		}

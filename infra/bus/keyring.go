@@ -90,8 +90,8 @@ func (k *Keyring) PutOf(owner string, p api.Principal, keys ...string) (changed 
 	return !known || !slices.Equal(before.keys, keys)
 }
 
-// owner is the login of the user that a login is of: itself for most, "" for all that are not known any more.
-func (k *Keyring) owner(login string) string {
+// Owner is the login of the user that a login is of: itself for most, "" for all that are not known any more.
+func (k *Keyring) Owner(login string) string {
 	if k.open {
 		return login
 	}

@@ -47,7 +47,7 @@ func TestAttackConnectionsOfManyApplications(t *testing.T) {
 			add("user-mallory", 100)
 			add("app-hers", 4)
 			left, of := 0, map[string]int{}
-			over := excess(slices.Clone(open), k.mostConns, k.owner)
+			over := excess(slices.Clone(open), k.mostConns, k.Owner)
 			for _, c := range open {
 				if !slices.Contains(over, c) {
 					of[c.login]++
@@ -73,7 +73,7 @@ func TestAttackConnectionsOfManyApplications(t *testing.T) {
 func TestAttackMessagesOfManyApplications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, apps := crowdOf(placesAll / placesEach)
-		in, gate, taken, decoded := newIntake(k.owner), make(chan struct{}), 0, 0
+		in, gate, taken, decoded := newIntake(k.Owner), make(chan struct{}), 0, 0
 		send := func(login string) error { return in.run(login, 100, func() { <-gate; decoded++ }) }
 		for _, login := range apps {
 			for range placesEach {

@@ -34,7 +34,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	statuses, requests := allowed(mostStatuses), &keyring.requests
 	requests.cut = keyring.cut
 	registers, events := allowed(mostRegisters), allowed(mostEvents)
-	intake := func() *intake { return newIntake(keyring.owner) }
+	intake := func() *intake { return newIntake(keyring.Owner) }
 	nodes, drivers, people, profiles := intake(), intake(), intake(), intake()
 	if c.sieve != nil {
 		keep := func(subject string, size int) bool {

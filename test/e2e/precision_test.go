@@ -21,12 +21,13 @@ const earliest = 6
 // TestAnOrdinaryReport holds a report that sets nothing, adaptive execution as it comes, with
 // its user's JVM settings, to 1.4 times its recorded run, by this test's clock from the start of
 // `pacer submit` to its exit. It ends in the last 6 % before its deadline unless its cores were
-// taken, which it then tells.
+// taken, which it then tells. It is long enough for that on a fast machine: ticks and the driver's end are a second
+// whatever a report takes.
 func TestAnOrdinaryReport(t *testing.T) {
 	realenv.RequireSpark(t)
 	t.Setenv("SPARK_SUBMIT_OPTS", "") // A user's driver.
 	s := realenv.StartUp(t)
-	report := []string{"--conf", "spark.executor.extraJavaOptions=-XX:+UseParallelGC -Duser.timezone=UTC", "testdata/daily.py", "3"}
+	report := []string{"--conf", "spark.executor.extraJavaOptions=-XX:+UseParallelGC -Duser.timezone=UTC", "testdata/daily.py", "5", "75000"}
 	recorded, answer := s.Record(report...)
 	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
 	realenv.Repeat(t, func() error {

@@ -231,6 +231,9 @@ type AppFault struct {
 // MostFaults is how many faults a status has.
 const MostFaults = 64
 
+// Signalled and a signal's number are the exit code of a process that the signal has ended.
+const Signalled = 128
+
 // ExecutorStatus is one executor as its node sees it.
 type ExecutorStatus struct {
 	App   AppID         `json:"app"`

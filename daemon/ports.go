@@ -243,7 +243,7 @@ func (h *held) exit(s executor.Status, layout executor.Layout) string {
 	if h.ended == "" {
 		h.ended = s.Exit
 		paths, err := layout.Paths(h.key.App, h.key.ID)
-		if err == nil && s.ExitCode > 0 && s.ExitCode < signalled {
+		if err == nil && s.ExitCode > 0 && s.ExitCode < api.Signalled {
 			if why := executor.Thrown(paths.Stderr); why != "" {
 				h.ended += ": " + why
 			}
@@ -251,9 +251,6 @@ func (h *held) exit(s executor.Status, layout executor.Layout) string {
 	}
 	return h.ended
 }
-
-// signalled and above are exit codes of what a signal has ended.
-const signalled = 128
 
 var errNotHeld = errors.New("the executor is not there")
 

@@ -208,12 +208,9 @@ func deserted(a *ledger.App) bool {
 		if _, err := fmt.Sscanf(x.Exit, "exit status %d", &code); err != nil {
 			return false
 		}
-		return code >= 0 && code < signalled
+		return code >= 0 && code < api.Signalled
 	})
 }
-
-// signalled and above are exit codes of what a signal has ended.
-const signalled = 128
 
 // heardAgain paces an application again whose driver was not heard for long.
 func (r *apps) heardAgain(a *ledger.App) {

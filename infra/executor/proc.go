@@ -84,8 +84,5 @@ func exited(ws unix.WaitStatus) Status {
 
 func killedBy(signal int) Status {
 	return Status{State: api.ExecutorExited, Exit: "killed by signal " + strconv.Itoa(signal),
-		ExitCode: signalled + signal}
+		ExitCode: api.Signalled + signal}
 }
-
-// signalled and a signal's number are the exit code of what the signal has ended.
-const signalled = 128

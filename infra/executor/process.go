@@ -352,7 +352,7 @@ func (p *process) inspect(pid int) (Status, error) {
 			p.ended = status
 		}
 	}
-	if p.ended.ExitCode > signalled && !p.stopping {
+	if p.ended.ExitCode > api.Signalled && !p.stopping {
 		p.ended.Exit += " from outside, not by Pacer"
 		if p.ended.ExitCode == killedBy(int(unix.SIGKILL)).ExitCode {
 			p.ended.Exit = cmp.Or(p.starved(), p.ended.Exit)

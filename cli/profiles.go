@@ -224,7 +224,7 @@ func planCommand(sh *shell) *cobra.Command {
 	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
 	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
 	c.Flags().BoolVar(&empty, "empty", false, "plan as if nothing else ran")
-	c.Flags().Float64Var(&certainty, "certainty", float64(api.LeastCertainty),
+	c.Flags().Float64Var(&certainty, "certainty", float64(api.UsualCertainty),
 		"how likely it is to be in time, 0.5 to 0.99")
 	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string,
 		cobra.ShellCompDirective) {

@@ -38,7 +38,7 @@ Flags of its own (before APP; all others go to spark-submit in their order):
                                what would be), off (executors only)
   --pacer-class CLASS          interactive, deadline (default) or batch: its part, 4, 1 or 1/4,
                                of what is left by those whose deadlines can be kept
-  --pacer-certainty 0.95       how likely it is to be in time, 0.5 to 0.99 (default 0.5): time is
+  --pacer-certainty 0.95       how likely it is to be in time, 0.5 to 0.99 (default 0.95): time is
                                kept for what earlier runs had besides what was foreseen
   --pacer-require-feasible     refuse (exit code 76) instead of running at all cores
   --pacer-no-wait              refuse instead of waiting in the queue for memory

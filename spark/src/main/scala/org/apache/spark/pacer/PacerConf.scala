@@ -128,7 +128,7 @@ private[spark] object PacerConf {
   val Plaintext = "spark.pacer.plaintext"
 
   /** How likely a deadline is to be kept where nothing is said, as in api/profile.go. */
-  private val UsualCertainty = 0.5
+  private val UsualCertainty = 0.95
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222

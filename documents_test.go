@@ -29,6 +29,25 @@ var (
 	quoted = regexp.MustCompile("`([^`\\s]+)`")
 )
 
+// TestAWordHasOneMeaning holds that docs/nomenclature.md explains each word once.
+func TestAWordHasOneMeaning(t *testing.T) {
+	seen := map[string]bool{}
+	for line := range strings.Lines(documents(t)["docs/nomenclature.md"]) {
+		cells := strings.SplitN(line, "|", 3)
+		if len(cells) < 3 {
+			continue
+		}
+		word := strings.ToLower(strings.TrimSpace(cells[1]))
+		if seen[word] {
+			t.Errorf("docs/nomenclature.md explains %q twice", word)
+		}
+		seen[word] = true
+	}
+	if len(seen) < 100 {
+		t.Errorf("docs/nomenclature.md explains %d words only", len(seen))
+	}
+}
+
 func TestLinksOfDocumentsExist(t *testing.T) {
 	for name, text := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {

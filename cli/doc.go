@@ -22,7 +22,7 @@
 //
 // # What it does not do
 //
-// It decides nothing: verdicts, deadlines and cores come from the planner. What all
-// programs share, `pacer up` among it, is package command's, the configuration package
-// config's.
+// It decides nothing: verdicts, deadlines and cores come from the planner. Package
+// command has what all programs share, `pacer up` among it, package config the
+// configuration.
 package cli

@@ -16,8 +16,8 @@
 //     else the one with the fewest tasks starts no more, and the first that is idle goes over.
 //   - Shares: the weight of the stage's tasks is divided over its executors by their
 //     nodes' capacity. An executor is admitted to another task while the weight launched
-//     there is below its share. One that is through with its share while others have
-//     tasks left gets a part of the rest. The planner may divide the rest otherwise, each
+//     there is below its share. An executor that is through with its share while others
+//     have tasks left gets a part of the rest. The planner may divide the rest otherwise, each
 //     time by a new revision (api.StageShares).
 //   - Executors that leave launch nothing more: their rest goes to others, and they are
 //     unbound when nothing of the stage runs on them.

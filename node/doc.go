@@ -46,7 +46,7 @@
 //     needs nearly all there is to be in time, and its driver runs on this machine, they have
 //     their part as a quota.
 //   - Drivers: one by which a stage waits takes part with one core for 3 s, in its application's
-//     place, if it runs on this machine. One whose application is over has a core for its exit.
+//     place, if it runs on this machine. A driver whose application is over has a core for its exit.
 //   - Late: whose deadline has passed only now has no target any more, and keeps its place.
 //
 // # Interruptions
@@ -59,14 +59,14 @@
 //
 // # Hands off
 //
-// In modes observe and off (api.Mode) nothing is written for executors. What they use is
+// In modes observe and off (api.Mode) nothing is written for executors. The CPU time that they use is
 // taken off the capacity; what observed ones would be granted is worked out beside it.
 //
 // # Executors of other managers
 //
 // A node with Config.Hosts starts none: an executor that the Plan lists is sought, is starting until it
 // is found, and is let go when the Plan drops it. Its manager's quota is its ceiling, and no conflict;
-// weights and memory are its manager's. One that cannot be bounded is watched.
+// weights and memory are its manager's. An executor that cannot be bounded is watched.
 //
 // # What the caller must do
 //

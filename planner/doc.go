@@ -11,7 +11,7 @@
 //	Turn        actions of one or more steps, in the order in which they take effect
 //	Loop        the goroutine around an Engine
 //
-// What an engine knows is a ledger.Ledger. Each event goes to the part that it is for: apps
+// A ledger.Ledger holds all that an engine knows. Each event goes to the part that it is for: apps
 // (applications), nodes (executors and nodes) or requests (people). These ask the deciders,
 // check what they answer, and record facts:
 //
@@ -47,19 +47,19 @@
 //
 // # The end
 //
-// A deadline is kept when pacer submit, or the driver without it, has exited. What passes
-// between the context's stop and that is the profile's Exit (endings.go).
+// A deadline is kept when pacer submit, or the driver without it, has exited. The time
+// between the context's stop and that exit is the profile's Exit (endings.go).
 //
 // # Trouble
 //
 // Silence ends nothing that works. A driver failed that is silent for DriverSilent after its
 // executors have exited by themselves, or for DriverLost while nothing of them moves; while
-// something does, its application has all cores until it speaks. What runs on a node that is
+// something does, its application has all cores until it speaks. An executor on a node that is
 // away counts as moving for DriverAway. A node that is silent for NodeLost gets no new executors; those that
 // its driver has not seen are given up once that has nothing left to tell. An executor that exits is replaced when its
 // driver speaks next, at most Replacing.Most times the pool Within so long, those not counted that nobody
-// has started. One that its node still starts is not gone by its driver's word: while two planners
-// serve, that may mean another one's of the same id. One that was asked to leave is stopped once its
+// has started. An executor that its node still starts is not gone by its driver's word: while two planners
+// serve, that may mean another one's of the same id. An executor that was asked to leave is stopped once its
 // node, which is here, has told of no task of it for a minute. Silence is counted in
 // ticks of at most a second in which the planner could be heard, so one that was stopped, or
 // cut off from the bus, accuses nobody.

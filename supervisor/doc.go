@@ -59,8 +59,8 @@
 // What a weight gives beyond a request goes to the others by their weights. Where all can be in
 // time, Proportional counts of the request of who is due later only what that needs. Applications
 // without a deadline come last, except under Proportional and Speed, which look at none.
-// Requests do not bound EDFAll, for which Eq 21 is always as printed. What each strategy is
-// good for, and how Eq 21 is read: docs/decisions/026 and 018.
+// Requests do not bound EDFAll, for which Eq 21 is always as printed. Decisions 026 and
+// 018 say when to use which strategy, and how Eq 21 is read.
 //
 // # Units
 //

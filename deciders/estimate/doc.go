@@ -16,7 +16,7 @@
 // progress, the others from what they will be given, gaps and the driver's exit from the
 // profile.
 //
-// What is read of a ledger.View is not changed. An Outlook remembers what it has found, and nothing else does. Times
+// A ledger.View is read and never changed. An Outlook remembers what it has found, and nothing else does. Times
 // are seconds on the application's deadline clock. The caller asks only about applications
 // that have a profile, where a function does not say otherwise.
 package estimate

@@ -3,7 +3,7 @@
 //
 // Of each executor it takes what is left of its share (in mean tasks) and how fast it could
 // go: what it has done for a core-second, times the cores that it uses and could use
-// besides. What an executor cannot do by the deadline goes to those that can do more by
+// besides. Tasks that an executor cannot do by the deadline go to executors that can do more by
 // then (divide.go). Running tasks stay where they are. A stage's tail is handed over once
 // in four seconds at most.
 //

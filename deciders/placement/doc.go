@@ -27,6 +27,6 @@
 // that it may have (memory.FloorOf), and counts with that; what a node's executors have
 // beyond it moves while they run (package node).
 //
-// All functions are pure: they read a ledger.View and return what they want. Who applies
-// it checks it against the ledger once more. Memory is in bytes.
+// All functions are pure: they read a ledger.View and return what they want. The engine
+// checks that against the ledger once more when it applies it. Memory is in bytes.
 package placement

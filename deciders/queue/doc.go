@@ -13,7 +13,7 @@
 // An application fits where one of its executors does; it then gets executors on all nodes
 // that have room for them (placement.Policy.Seats), and more as memory comes free.
 //
-// What was found of an application that waits is kept (Findings): its graph is walked again when its profile, its
+// The findings on an application that waits are kept (Findings): its graph is walked again when its profile, its
 // deadline, the nodes or who is there have changed, or its expected start has moved by a hundredth of its deadline,
 // of two applications in a round at most.
 //
@@ -21,7 +21,7 @@
 //
 // Earliest deadline first, then arrival. An application without a deadline comes as if it
 // were due Patience after its arrival, so that those that come later pass it for so long at
-// most. One whose latest start (its deadline less what it needs with the whole cluster) is
+// most. An application whose latest start (its deadline less what it needs with the whole cluster) is
 // Patience away or nearer comes as if it were due then: however long it runs, those that come
 // from then on do not pass it until its deadline is lost.
 //
@@ -57,12 +57,12 @@
 //	          (spark.pacer.class), and a session without an end, a shell, a notebook or a server, or a stream, unless
 //	          it is of the class batch.
 //
-// Nodes have the last word. One that is to start and fits nowhere is given what others have on a node (GiveBack),
+// Nodes have the last word. An application that is to start and fits nowhere is given what others have on a node (GiveBack),
 // where the rule takes back: the fewest that make room, of these what the rule leaves to nobody first, then lower
 // priorities, then the newest. An application gives only where it stays elsewhere, with a registered executor and on
 // all nodes that it needs; what it has got since it started it keeps for two minutes, and for two minutes after it has
-// given it gets nothing. Nobody is asked where memory is expected to come free in 15 s. The memory is spared for the
-// one that waits, from all others; where it waits no more, it is anybody's. What has not left after two minutes is not
+// given it gets nothing. No application is asked where memory is expected to come free in 15 s. The memory is spared for the
+// one that waits, from all others; where it waits no more, it is anybody's. An executor that has not left after two minutes is not
 // waited for, and another one is asked. Where more fits a node than the sum says, and nobody grows into it, the first
 // of the line starts there.
 //

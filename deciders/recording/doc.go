@@ -2,7 +2,7 @@
 // is.
 //
 // A run teaches something only if its exit code is known to be 0, its machine was not
-// suspended and all its stages are known. What became of single jobs does not matter: a stage
+// suspended and all its stages are known. The end of a single job does not matter: a stage
 // that failed in a program that goes on without it is a stage of what the application does, and
 // takes what it took until then, once. Each stage that had all cores all the time teaches its
 // times, each one that was held back its work; a run beside others teaches work alone, and so

@@ -13,6 +13,6 @@
 //	infeasible  even all cores would end it late
 //	unknown     there is no profile, or it does not hold
 //
-// The forecast is for all that the nodes of the application offer. What changes how an application runs is returned as
-// levers. All functions are pure.
+// The forecast is for all that the nodes of the application offer. Levers are returned for a change in how an
+// application runs. All functions are pure.
 package verdict

@@ -30,15 +30,15 @@
 // KindTransient at once instead of waiting in a buffer, where it would age.
 //
 // Each subscription has its own queue and goroutine, so a slow handler delays
-// neither the connection's reader nor the other subscriptions. Those of a planner only look at
+// neither the connection's reader nor the other subscriptions. A planner's handlers only look at
 // a message's sender and size, and take everything at once: messages are decoded and handled apart
 // (intake), those of one principal in order of arrival, principals in turn. Handlers get a reply
 // function which may be called later and from another goroutine, once.
 //
 // # Bounds
 //
-// What a principal sends is bounded before it is decoded: messages and bytes in a second (allowance), the
-// bytes of a message and the elements of its lists (bounds), how much of it waits (intake). Beyond that it is
+// A principal's messages are bounded before it is decoded: messages and bytes in a second (allowance), the
+// bytes of a message and the elements of its lists (bounds), how much of them waits (intake). Beyond that they are
 // answered with KindTransient, or KindInvalid where no time mends it. A login that goes on for 32 MiB is cut
 // and kept out for 10 s (Keyring.OnFlood). A nats-server also has a bound on the payload of each kind of
 // principal, which the embedded one has no way to set.
@@ -75,8 +75,8 @@
 // A client has its credential in a file of its own (LoadCredential): one line "login:secret".
 // A file that everybody on the machine can read is refused, and one that others than its owner can
 // write. A secret never leaves the client: it is the seed of an Ed25519 key, whose public half the
-// planner keeps, and the client signs the nonce of the server's INFO (Credential.Proves). What an
-// earlier release has kept, the hash of a secret, becomes the public key at its first connection;
+// planner keeps, and the client signs the nonce of the server's INFO (Credential.Proves). The hash
+// of a secret that an earlier release has kept becomes the public key at its first connection;
 // it is proven by a MAC under that hash. Off loopback a client takes no connection without TLS
 // unless it is told so (Options.Plaintext).
 //
@@ -86,7 +86,7 @@
 // ServerConfig.Plaintext goes without. An Authority makes one; any other does. Its files
 // are looked at at each handshake, a client's at each connection, so that they are
 // replaced without a restart. Clients trust the authorities of TLS.CA for the name that
-// they dial. What is wrong with a certificate is told in one line with what mends it.
+// they dial. A fault of a certificate is told in one line with what mends it.
 //
 // The planner connects to the embedded server inside its process, without a socket, with a
 // secret made at start; Server.ConnectAs is for the node of `pacer up`.

@@ -30,7 +30,7 @@
 //
 // A quota on the engine's group, as docker update writes it, binds too. After LookInside the
 // quota in force is the lower of the two, for Quota, Last and WatchQuotas alike, and SetQuota
-// lifts one inside that is in force. What such a quota throttles is not in Usage.
+// lifts one inside that is in force. Usage leaves out the time that such a quota throttles.
 //
 // # Writing
 //

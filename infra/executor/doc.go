@@ -31,7 +31,7 @@
 // would stop: Sweep finds it by its group. An executor outlives its node controller. The next one finds it by Recover
 // and reports api.Unknown as its exit code, which only a parent is told.
 //
-// A container engine takes the shim's place by ProcessConfig.Launch. What it starts is held
+// A container engine takes the shim's place by ProcessConfig.Launch. A container is held
 // back until the runtime has its descriptor; somebody else reaps it.
 //
 // The runtime starts no goroutine. Inspect polls a descriptor and reaps what has ended.
@@ -49,7 +49,7 @@
 //	environment               made from nothing
 //
 // The class path is Spark's jars as Spark's scripts have them, the node's pacer jar,
-// then SPARK_HOME/conf. What the user puts in front of Spark comes first, and the pacer jar
+// then SPARK_HOME/conf. Jars that the user puts in front of Spark come first, and the pacer jar
 // before it: the layout of the progress page is agreed with this node. Command refuses a
 // Spark of another version than the driver's.
 //
@@ -85,7 +85,7 @@
 // An executor is a stranger to the node controller, to the machine and to other applications
 // (docs/decisions/034). Its user is the application's submitter where that is known, else one
 // of a range; its directories are passed through by that user's group alone and belong to the
-// node controller, so that links lead nobody astray (Layout). What an application names, a home
+// node controller, so that links lead nobody astray (Layout). A path that an application names, a home
 // or a class path, is looked at with its user's rights (Credential.As). A process has no other
 // groups, no way to more rights, and bounds on processes, open files and core dumps; where its
 // user is in no list of users, or may not reach a Spark that the node lists, it has a mount

@@ -82,7 +82,7 @@
 // At most 200 applications and 200 profiles have series of their own. An application that has some keeps them until it
 // ends; the oldest of the others follow. Profiles have them in the order of their first runs, until the planner ends.
 //
-// Nothing is registered globally: the caller gives the registerer. All methods
+// No metric is registered globally: the caller gives the registerer. All methods
 // are safe for concurrent use. The package decides nothing and knows neither
 // engine: its callers translate.
 package metrics

@@ -21,7 +21,7 @@
 //
 // Apply is atomic and durable: when it has returned nil, all its changes are on
 // the disk (SyncAlways); after a crash at any moment either all or none of them
-// are there. One that fails is found whole or not at all.
+// are there. A batch whose write fails is found whole or not at all.
 //
 // BuntDB promises less, and this package makes up for it:
 //
@@ -42,8 +42,8 @@
 // returned.
 // A file in which a seal or a later change shows that something is missing or has changed, a
 // value whose checksum fails, and a file of another version are not opened: ErrCorrupt and
-// ErrVersion say which file it is. Nothing is deleted or guessed. What nothing in a file can
-// show is that its last whole changes are missing.
+// ErrVersion say which file it is. The store deletes and guesses nothing. A file cannot
+// show that its last whole changes are missing.
 //
 // A file of version 2 had the seal of a batch among its changes, and a batch of two or more
 // changes as one journal record in front of them. Open finishes the journal, and brings the file
@@ -65,7 +65,7 @@
 // # A bucket that planners share
 //
 // Bucket is a store of which several processes know (Shared, package bus): a key-value bucket of
-// JetStream. One of them holds its lease, and each batch is one atomic write that renews it:
+// JetStream. One process holds its lease, and each batch is one atomic write that renews it:
 //
 //	lease            the Lease: who holds it, how many keys there are, a sum of them all
 //	d/KEY            the stored value of KEY, or 'm' and the number of its pieces
@@ -75,7 +75,7 @@
 // A process that has lost the lease can write nothing any more (ErrLost). A write that is not
 // answered has failed; whether it was made is found out before the next one. TakeBucket holds
 // what it reads against the lease and says ErrCorrupt for what somebody else has changed.
-// Who may take the lease when is package planner's to say (planner.Lease).
+// Package planner says which planner may take the lease when (planner.Lease).
 //
 // Memory is the same without a file; Failing wraps a store and fails on demand.
 // All stores are safe for concurrent use.

@@ -23,8 +23,8 @@
 // predicted is Work/Weight times the weight, averaged with what the stage's finished tasks
 // here have used; the prediction weighs as much as two mean tasks, for it is the group's,
 // with garbage collection and compilation, where a page shows threads. Of the finished
-// tasks the last four per slot count; all of them where a large task runs or waits. What took
-// hardly any CPU time to read stands in a buffer, and counts four times that time at most.
+// tasks the last four per slot count; all of them where a large task runs or waits. Records
+// that took hardly any CPU time to read stand in a buffer, and count four times that time at most.
 //
 // # Large tasks
 //

@@ -11,8 +11,8 @@
 //
 // # Order and randomness
 //
-// Timers fire in the order of time, rank, owner and setting. What a source draws depends
-// on the seed and its name, and not on what other parts draw. So a world that walks its
+// Timers fire in the order of time, rank, owner and setting. The draws of a source depend
+// on the seed and its name, and not on the draws of other parts. So a world that walks its
 // maps in sorted order is the same for the same seed, byte by byte.
 //
 // # Units

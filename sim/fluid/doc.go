@@ -1,5 +1,5 @@
 // Package fluid simulates a cluster as a number of units: jobs come, get units, give some back and go, and a quarter of
-// a year passes in seconds. What gives the units is a rule of package assign, the one that the planner asks; there are
+// a year passes in seconds. A rule of package assign, which the planner asks too, gives the units; there are
 // no machines, no locality and no engines (package sim has these).
 //
 // # Concepts
@@ -18,13 +18,13 @@
 //
 // With C + x units it takes T' = W / (C + x), so that with x as it changes its rate is always C + x. At each change of
 // x what it has done is taken off. A job has two events, its arrival and its departure; at each of them the rule is
-// asked once, and what it grants holds at once. Nothing is charged for a unit that is taken back. A job that could not
+// asked once, and what it grants holds at once. A unit that is taken back is not charged. A job that could not
 // start if nothing else ran is refused when it comes, and counted.
 //
 // # Deadlines
 //
-// Under the rules that reserve a job has one core unit, and elastic ones for its other tasks. One that is dropped
-// leaves. A rule that ends jobs at their deadlines is asked then, too. What those that end show is learnt. How alike
+// Under the rules that reserve a job has one core unit, and elastic ones for its other tasks. A job that is dropped
+// leaves. A rule that ends jobs at their deadlines is asked then, too. Jobs that end teach. How alike
 // shares are is a mean over as many moments as levels have. Traces (tr1, tr2) and generators of deadlines are after
 // E. Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments", PhD thesis, 2018.
 //

@@ -14,7 +14,7 @@
 //
 // # Who is whom
 //
-// Nothing tells the actions of one variant apart. Of those the first that come are the ones that
+// Nothing tells the actions of one variant apart. The first of them that come are the ones that
 // the profile knows, and any annotation of the same stage of the variant is right.
 //
 // # Units and use

@@ -6,11 +6,11 @@
 //	share     the dominant share: the largest part that a framework is charged of any resource
 //	stuck     of a framework: it holds executors and has tasks that wait, and none of it runs
 //
-// What is free is offered to the framework with the smallest share that can use it, which takes one slot, with an
+// A free slot is offered to the framework with the smallest share that can use it, which takes one slot, with an
 // executor where it has none; then the shares are looked at anew. Of equal shares the first framework's goes first.
 // A framework is charged all that it holds, idle executors too. A fine one spreads over the nodes, gives a slot back
 // when its task ends, and its executors when its last task has ended. A coarse one fills as few nodes as it can, and
-// keeps its slots until then, too. What Cluster.ReleaseTask and RevokeShrink change is the source's section 3.5.2.
+// keeps its slots until then, too. Cluster.ReleaseTask and RevokeShrink are the changes of the source's section 3.5.2.
 //
 // Call Run or WordCount, from any goroutine. The same arguments give the same Moments.
 package offers

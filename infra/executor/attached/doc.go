@@ -5,8 +5,8 @@
 // # Finding
 //
 // An executor is a JVM whose command line has one of Spark's main classes of executors, and behind it
-// the pairs that its application's driver gave it: --app-id, --executor-id, --driver-url. What is
-// sought is named by the planner (CommandLine). Anybody may have a process show that: the executor is
+// the pairs that its application's driver gave it: --app-id, --executor-id, --driver-url. The
+// planner names the executors that are sought (CommandLine). Anybody may have a process show that: the executor is
 // the one whose page shows a hash of its driver's secret (api.Attach.Proof). A process is held by an
 // open directory of /proc and by its start time: its id may go to another one.
 //
@@ -24,7 +24,7 @@
 // the container has no group: there its processes are moved too. In v2 a move would leave a memory limit
 // behind: where there is one, the executor is held and not bounded (Executor.Unpaced says why).
 //
-// What was found is in a file per executor below Config.State before anything is written. Recover
+// The group as it was found is in a file per executor below Config.State before anything is written. Recover
 // reads it, and PutBack, which a guard process calls.
 //
 // # The progress page

@@ -57,14 +57,14 @@
 //	          (spark.pacer.class), and a session without an end, a shell, a notebook or a server, or a stream, unless
 //	          it is of the class batch.
 //
-// Nodes have the last word. An application that is to start and fits nowhere is given what others have on a node (GiveBack),
-// where the rule takes back: the fewest that make room, of these what the rule leaves to nobody first, then lower
-// priorities, then the newest. An application gives only where it stays elsewhere, with a registered executor and on
-// all nodes that it needs; what it has got since it started it keeps for two minutes, and for two minutes after it has
-// given it gets nothing. No application is asked where memory is expected to come free in 15 s. The memory is spared for the
-// one that waits, from all others; where it waits no more, it is anybody's. An executor that has not left after two minutes is not
-// waited for, and another one is asked. Where more fits a node than the sum says, and nobody grows into it, the first
-// of the line starts there.
+// Nodes have the last word. An application that is to start and fits nowhere is given what others have on a node
+// (GiveBack), where the rule takes back: the fewest that make room, of these what the rule leaves to nobody first,
+// then lower priorities, then the newest. An application gives only where it stays elsewhere, with a registered
+// executor and on all nodes that it needs; what it has got since it started it keeps for two minutes, and for two
+// minutes after it has given it gets nothing. No application is asked where memory is expected to come free in 15 s.
+// The memory is spared for the one that waits, from all others; where it waits no more, it is anybody's. An executor
+// that has not left after two minutes is not waited for, and another one is asked. Where more fits a node than the sum
+// says, and nobody grows into it, the first of the line starts there.
 //
 // # Expected starts
 //

@@ -12,9 +12,9 @@
 //
 // # Bounds
 //
-// The columns take at most 4 MiB: Columns applications have one of their own in each ring. An application that comes when all
-// are taken gets that of an application that has had nothing for longest, whose points go to the rest; while all have
-// something it is part of the rest itself. So sums are right however many applications there are.
+// The columns take at most 4 MiB: Columns applications have one of their own in each ring. An application that comes
+// when all are taken gets that of an application that has had nothing for longest, whose points go to the rest; while
+// all have something it is part of the rest itself. So sums are right however many applications there are.
 //
 // # What the caller must do
 //

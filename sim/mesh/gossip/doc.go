@@ -7,8 +7,8 @@
 //	age      in how many rounds nobody has heard anything new of an entry
 //	shuffle  two machines hand each other a part of their views
 //
-// Once a round a machine begins a shuffle with the oldest entry of its view, which it takes out. A machine that is gone does
-// not answer, and is forgotten so.
+// Once a round a machine begins a shuffle with the oldest entry of its view, which it takes out. A machine that is
+// gone does not answer, and is forgotten so.
 //
 // Nothing here draws or sends: the caller gives draw, which returns a number from 0 to below n, and carries what is
 // sent. A View is no one's but its caller's: call it from one goroutine.

@@ -10,6 +10,7 @@
 //	shape     Executors on a node; Open: one executor, and nothing held back
 //	Forecast  what a deadline means: verdict, end, stages
 //	Standing  how far an application has come
+//	leg       a SQL query with all its jobs, or a job that is of none: what a program waits for as one
 //
 // A stage depends on its parents and on every stage of the job before. Width is the largest
 // number of stages that can run side by side. The head before the first stage, the gaps
@@ -50,6 +51,9 @@
 // schedule: a stage keeps its executor to its end, and a free one goes to the waiting stage
 // with the lowest id. A stage that runs alone and could not use all cores in the recorded run
 // counts with the time that it took.
+//
+// Legs have a bound where something in the program has (Params.Legs): a stage gets no more than the part
+// of what is left of its leg's time that its duration is of those of what follows it there (Within).
 //
 // # Feasibility
 //

@@ -51,6 +51,7 @@ func (g *Graph) rearranged(p api.Profile) *Graph {
 	r := &Graph{index: make(map[int]int, len(p.Stages)), width: g.width, recorded: g.recorded}
 	r.connect(p.Stages)
 	r.take(p)
+	r.legs, r.leg = findLegs(r.nodes)
 	r.factors = slices.Repeat([]float64{1}, len(r.nodes))
 	for i := range r.nodes {
 		n := &r.nodes[i]

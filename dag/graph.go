@@ -23,6 +23,9 @@ type Graph struct {
 	index map[int]int
 	// width is the largest number of stages that can run side by side, recorded that of the profile.
 	width, recorded int
+	// legs are in order, leg is by node which one it is of (findLegs).
+	legs []leg
+	leg  []int
 	// factors scale what stages that ran side by side keep busy (recorded.go), by node.
 	factors []float64
 	// whole has by node what a stage occupies, with one executor and with more (occupied).
@@ -70,6 +73,7 @@ func New(p api.Profile) (*Graph, error) {
 	g.connect(p.Stages)
 	g.take(p)
 	g.survey()
+	g.legs, g.leg = findLegs(g.nodes)
 	g.recorded = g.width
 	g.measure()
 	g.findFactors()

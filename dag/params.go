@@ -41,6 +41,8 @@ type Params struct {
 	// Reserve is the time at all cores that is kept for what nobody foresees, at each eighth of the work: as if a
 	// stage came after all others that takes so long.
 	Reserve [api.ReservePlaces]units.Seconds
+	// Legs is how long queries and jobs may take (Within).
+	Legs Bound
 }
 
 // reserve is what is kept when that part of the work is done.
@@ -80,6 +82,9 @@ func (p Params) Validate() error {
 	}
 	if p.Executors < 0 {
 		faults = append(faults, fmt.Sprintf("executors are %d, want 0 (any number) or more", p.Executors))
+	}
+	if b := p.Legs; !(b.Most >= 0 && b.Factor >= 0) {
+		faults = append(faults, fmt.Sprintf("the bound of legs is %v s, %v times, want numbers >= 0", b.Most, b.Factor))
 	}
 	if _, ok := findSplit(p.Split); !ok {
 		faults = append(faults, fmt.Sprintf("split %q is unknown, want one of %s", p.Split, strings.Join(Splits(), ", ")))

@@ -13,6 +13,8 @@ const SplitPaper = "paper"
 type Moment struct {
 	// Deadline is the application's, Spent what of it has passed.
 	Deadline, Spent units.Seconds
+	// Began is when the leg of Stage began: it is only looked at with Params.Legs.
+	Began units.Seconds
 	// Stage is the id of the stage that is submitted, Unsubmitted are those of
 	// the stages not submitted yet, without it.
 	Stage       int

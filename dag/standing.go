@@ -15,6 +15,8 @@ type Standing struct {
 	Ended []Ended
 	// Underway are those that were submitted and have not ended.
 	Underway []Underway
+	// Began is when legs that have begun did so (LegOf): it is only looked at with Params.Legs.
+	Began map[int]units.Seconds
 }
 
 // Ended is a stage that ended At a moment of the deadline clock.

@@ -57,6 +57,7 @@ type walker struct {
 	warm int
 	// stages are by node.
 	stages []StageForecast
+	legs   *legWalk
 
 	// split divides what backlog says is left, nil at all cores; shown is when that was told what runs.
 	split   splitFunc
@@ -91,6 +92,7 @@ func (s scene) walk(deadline units.Seconds, from Standing) outcome {
 	if deadline > 0 {
 		w.split, _ = findSplit(s.params.Split)
 		w.backlog = w.remaining()
+		w.legs = s.legWalk(from.Began)
 	}
 	w.run(len(s.graph.profile.Stages) - done)
 	last, stages := w.ended, make([]StageForecast, 0, len(s.graph.profile.Stages))
@@ -193,6 +195,7 @@ func (w *walker) submit() {
 		w.stages[i-w.first] = StageForecast{ID: w.graph.nodes[i].stage.ID, Start: units.Seconds(w.now)}
 		if w.backlog != nil {
 			w.backlog.submit(i)
+			w.legs.submit(w.graph, i, units.Seconds(w.now))
 		}
 		w.waiting = insert(w.waiting, i)
 		w.seat()
@@ -218,7 +221,7 @@ func (w *walker) start() running {
 	}
 	var deadline units.Seconds
 	if w.backlog != nil {
-		deadline = w.divide(i)
+		deadline = min(w.divide(i), w.legs.within(w.graph, i, units.Seconds(w.now)))
 	}
 	s.Wait = units.Seconds(began) - s.Start
 	s.Deadline = deadline

@@ -179,6 +179,8 @@ type Launch struct {
 	// Certainty is how likely the application wants to be in time, LeastCertainty to MostCertainty: where it is more than
 	// the least, time is kept for what nobody foresees. 0 is a driver that does not say.
 	Certainty units.Fraction `json:"certainty,omitempty"`
+	// JobMost is the longest that a job, or a SQL query, may take (spark.pacer.job.most), 0 for no bound.
+	JobMost units.Seconds `json:"job_most_s,omitempty"`
 	// OffHeapPage is what a task takes of it at once, where the user set that.
 	OffHeapPage units.Bytes `json:"offheap_page_bytes,omitempty"`
 	// JavaOptions are appended to the JVM's options, ClassPath to its class

@@ -57,6 +57,11 @@ type Profile struct {
 	// Reordered is the share of earlier runs whose queries or jobs came in another order than before, newer ones
 	// counting more.
 	Reordered units.Fraction `json:"reordered,omitempty"`
+	// FailedAt is the least number of times what a job, or a SQL query, takes at all cores at which a paced run
+	// failed that does not fail at all cores, 0 for none. Suspected is that of a paced run that has failed, until a run
+	// at all cores shows whether pacing was why.
+	FailedAt  float64 `json:"failed_at,omitempty"`
+	Suspected float64 `json:"suspected,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 	// Residuals are what its newest runs had besides what was known of them, the newest first.
@@ -248,6 +253,8 @@ func (p *Profile) validate(f *faults) {
 	}
 	f.out()
 	f.between("reordered", float64(p.Reordered), 0, 1)
+	f.between("failed_at", p.FailedAt, 0, MostAmount)
+	f.between("suspected", p.Suspected, 0, MostAmount)
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -318,7 +325,7 @@ func (p Profile) Split() []Profile {
 	for i := range all {
 		v := &all[i]
 		v.Schema, v.Name, v.Owner, v.Shared, v.Variants = p.Schema, p.Name, p.Owner, p.Shared, nil
-		v.Taught = p.Taught
+		v.Taught, v.FailedAt, v.Suspected = p.Taught, p.FailedAt, p.Suspected
 	}
 	return all
 }

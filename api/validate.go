@@ -81,6 +81,7 @@ func (l *Launch) validate(f *faults) {
 	f.size("offheap_floor_bytes", int64(l.OffHeapFloor))
 	f.size("offheap_page_bytes", int64(l.OffHeapPage))
 	f.check(l.OffHeapPage <= maxPage, "offheap_page_bytes is %d, want at most %d", int64(l.OffHeapPage), int64(maxPage))
+	f.finite("job_most_s", float64(l.JobMost))
 	f.check(l.Certainty == 0 || ValidCertainty(l.Certainty), "certainty is %v, want %v to %v", float64(l.Certainty),
 		float64(LeastCertainty), float64(MostCertainty))
 	weight := l.OffHeapWeight

@@ -354,7 +354,9 @@ func (a *App) Over() bool { return !a.Running() && !a.Queued() }
 func (a *App) Paced() bool { return a.Running() && a.Gated() }
 
 // Gated reports whether running stages own their executors.
-func (a *App) Gated() bool { return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} }
+func (a *App) Gated() bool {
+	return a.Promise.Mode == Paced && a.Promise.Gate == Gate{} && (!a.Profile.Suspected() || a.Observed())
+}
 
 // Band says whether a comes first where cores are short: with a deadline that can be kept,
 // as far as is known, or that has passed only now, or with a reservation.

@@ -26,14 +26,17 @@ func (r *apps) conclude(a *ledger.App) {
 	d := report.Detail(r.view, r.estimates, a)
 	if teaching(a) {
 		how, learnt, err := recording.Record(r.view, a)
-		if err == nil {
+		switch {
+		case err == nil:
 			// Without the name of the fact.
 			err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID, How: how}))
+		case how != "":
+			r.record(ledger.ProfileSaved{Body: learnt, How: how})
 		}
 		if err != nil {
 			r.record(ledger.RunNotRecorded{App: a.ID, Err: err})
 		}
-		r.taught(a, &d.AppSummary, learnt, err)
+		r.taught(a, &d.AppSummary, how, learnt, err)
 	}
 	if key, state, ok := r.line.Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: key, State: state})
@@ -56,14 +59,15 @@ func teaching(a *ledger.App) bool {
 func (r *apps) summary(a *ledger.App) api.AppSummary {
 	s := report.Summary(r.view, r.estimates, a)
 	if teaching(a) {
-		_, learnt, err := recording.Record(r.view, a)
-		r.taught(a, &s, learnt, err)
+		how, learnt, err := recording.Record(r.view, a)
+		r.taught(a, &s, how, learnt, err)
 	}
 	return s
 }
 
 // taught says in s what a's run has taught its profile, or why it does not.
-func (r *apps) taught(a *ledger.App, s *api.AppSummary, learnt api.Profile, err error) {
+func (r *apps) taught(a *ledger.App, s *api.AppSummary, how string, learnt api.Profile, err error) {
+	report.Tried(a, s, how, learnt)
 	if err != nil {
 		report.Untaught(s, err.Error())
 		return

@@ -149,3 +149,23 @@ func has(v, run api.Profile) bool {
 	}
 	return true
 }
+
+// What is remembered of failed runs is the whole profile's: each variant that takes its place has it, and later runs
+// leave it.
+func TestWhatFailedIsOfAllVariants(t *testing.T) {
+	old := jobs("a", "b", "c", "d", "e")
+	old.FailedAt, old.Suspected = 1.7, 1.5
+	for name, p := range map[string]api.Profile{
+		"merged":                   learn(t, old, jobs("a", "b", "c", "d", "e")),
+		"another variant":          learn(t, old, jobs("v", "w")),
+		"that is likelier":         learn(t, old, jobs("v", "w"), jobs("v", "w")),
+		"whose place another took": profiles.Taken(learn(t, old, jobs("v", "w")), 0),
+	} {
+		if p.FailedAt != 1.7 || p.Suspected != 1.5 {
+			t.Errorf("%s: failed at %v, suspected %v", name, p.FailedAt, p.Suspected)
+		}
+	}
+	if v := learn(t, old, jobs("v", "w")).Variants[0]; v.FailedAt != 0 || v.Suspected != 0 {
+		t.Errorf("a stored variant has it again: %v, %v", v.FailedAt, v.Suspected)
+	}
+}

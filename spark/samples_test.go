@@ -62,7 +62,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", UIWebURL: "http://driver-1:4040",
 		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Nodes: &api.NodeRange{Least: 2, Most: 5}, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001-3fa94c", Watched: true, UTCOffset: 3600, Program: "/jobs/wc.py", ByMoment: true, Key: "U" + strings.Repeat("ABC2567", 7) + "ABCDEF", Executors: 7, Planner: "planner-1",
 		Context: 2, Before: 12.5, Shared: true,
-		Launch: api.Launch{Certainty: 0.9,
+		Launch: api.Launch{Certainty: 0.9, JobMost: 16,
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
 			SparkVersion: "4.3.0", Cores: 2, Heap: 1 << 30, Overhead: 402653184, OffHeapFixed: true, OffHeapFloor: 1 << 28, OffHeapWeight: 2, OffHeapPage: 2 << 20,
 			JavaOptions: []string{"-Dx=y"}, ClassPath: []string{"/a.jar"},

@@ -85,7 +85,7 @@ func (o *Outlook) Soonest(a *ledger.App) units.Seconds {
 // standing is how far a has come on its course. Stages that are neither open nor yet to
 // come have ended.
 func standing(now units.Instant, a *ledger.App, c Course, full bool) dag.Standing {
-	from := dag.Standing{Now: a.At(now)}
+	from := dag.Standing{Now: a.At(now), Began: LegsBegan(a)}
 	known := make(map[int]bool)
 	for _, id := range c.Coming {
 		known[id] = true

@@ -116,8 +116,10 @@ func prior(a *ledger.App, o *Outlook) units.Fraction {
 	return s.all[middle].share
 }
 
-// Reserved are the parameters q with what a, which has a profile, keeps for what nobody foresees.
+// Reserved are the parameters q with what a, which has a profile, keeps for what nobody foresees, and with the bound of
+// its queries and jobs.
 func Reserved(q dag.Params, a *ledger.App, o *Outlook) dag.Params {
+	q.Legs = Limit(a)
 	if r, keeps := ReserveOf(a, o); keeps {
 		q.Aim, q.Margin, q.Reserve = 1, r.Margin, r.Keep
 	}

@@ -10,6 +10,10 @@
 // who ran beside them alone, and what it waited in the queue is in none of its times. A run
 // that is like no variant of its profile becomes one (profiles.Learn).
 //
+// A run that fails teaches nothing of what its stages take. But a paced one that fails by itself, while something in it
+// took longer than at all cores, is suspected to have failed by pacing: its program may give a part of its work less
+// time than its deadline allows. The next run has all cores, and confirms that or clears it (failed.go).
+//
 // Record is pure: it reads a ledger.View and returns the profile to store. CPU time is in
 // core-seconds.
 package recording

@@ -16,16 +16,27 @@ const (
 	Recorded = "recorded"            // The profile is new.
 	Merged   = "merged"              // The run went into the profile.
 	Founded  = "got another variant" // The run is like no other, and is a variant of the profile.
+	// The paced run has failed, or the one after that, at all cores, has, too.
+	Suspected = "knows that a paced run failed"
+	Cleared   = "knows that a run failed at all cores, too"
 )
 
 // Record folds the run of an application that has finished into its profile and says what it did;
-// an error says why it cannot teach the profile anything. A run teaches its user's own profile or, where
+// an error says why it cannot teach the profile what it takes, and did is "" then but where its failure itself is to be
+// remembered. A run teaches its user's own profile or, where
 // it has none, one that all teach. From any other that is not its user's the user's own is made.
 func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
 	did, learnt, err = record(v, a)
 	user := a.Tenant.Owner.User
+	old := v.Profile(user, a.Promise.Profile)
+	switch {
+	case err == nil:
+		learnt = confirmed(a, learnt)
+	case old != nil:
+		did, learnt = failed(v, a, old.Body)
+	}
 	learnt.Owner, learnt.Shared, learnt.Taught = user, false, false
-	if old := v.Profile(user, a.Promise.Profile); old != nil && old.Body.Shared && old.Body.Taught {
+	if old != nil && old.Body.Shared && old.Body.Taught {
 		learnt.Owner, learnt.Shared, learnt.Taught = "", true, true
 	}
 	return did, learnt, err

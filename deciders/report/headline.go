@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -30,6 +31,9 @@ func headline(v ledger.View, p estimate.Policy, a *ledger.App, predicted units.S
 		text, risk := runs(now, a, predicted)
 		if order := estimate.Order(a); order != "" {
 			text += "; " + order
+		}
+		if verdict.Suspected(a) {
+			text += "; " + verdict.WhySuspected
 		}
 		return text, risk
 	}

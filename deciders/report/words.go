@@ -10,6 +10,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/recording"
+	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -99,6 +101,19 @@ func Untaught(s *api.AppSummary, why string) {
 	s.Unrecorded = why
 	if why != "" && s.State != api.AppFailed && s.Pacing == string(ledger.Recording) {
 		s.Headline += fmt.Sprintf("; this run is not recorded as profile %q: %s", s.Profile, why)
+	}
+}
+
+// Tried notes in s what the end of a's run, of which how says what its profile learnt, says of pacing: whether it is
+// why the program fails.
+func Tried(a *ledger.App, s *api.AppSummary, how string, learnt api.Profile) {
+	switch {
+	case how == recording.Suspected:
+		s.Headline += "; it was held back, so its next run has all cores, which shows whether that is why"
+	case how == recording.Cleared:
+		s.Headline += "; pacing is not why: it is held back again in its next run"
+	case verdict.Suspected(a) && s.State == api.AppFinished && learnt.FailedAt > 0 && learnt.Suspected == 0:
+		s.Headline += "; held back it failed: from now on no job takes longer than " + verdict.Times(learnt.FailedAt)
 	}
 }
 

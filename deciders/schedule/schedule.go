@@ -16,8 +16,14 @@ import (
 func Ready(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) ledger.StageAimed {
 	q, c := o.Aiming(a), o.Course(a)
 	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(o.View.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
-		Running: rests(a, s, c), Seated: estimate.Seated(a, q)}
-	return plan(o, a, s, q, c.Graph.StageDeadline(q, m), s.First)
+		Running: rests(a, s, c), Seated: estimate.Seated(a, q), Began: began(a, s, estimate.LegsBegan(a))}
+	return plan(o, a, s, q, c.Graph, m, s.First)
+}
+
+// began is when the leg of s began, by when legs of a did.
+func began(a *ledger.App, s *ledger.Stage, legs map[int]units.Seconds) units.Seconds {
+	leg, _, _ := dag.LegOf(s.Annotation, a.Profile.Graph)
+	return legs[leg]
 }
 
 // rests is what is left of the running stages besides s. Those submitted together
@@ -56,6 +62,7 @@ func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever
 	g := a.Profile.GraphOf(estimate.Rest(c.Body, open))
 	var earlier []dag.Rest // Of a stage in g, which is the rest of one.
 	var planned []ledger.Lever
+	legs := estimate.LegsBegan(a)
 	for i, s := range open {
 		if late == nil || s == late {
 			following := slices.Clone(c.Coming)
@@ -64,22 +71,24 @@ func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever
 			}
 			slices.Sort(following)
 			m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(o.View.Now()), Stage: s.Annotation, Unsubmitted: following,
-				Running: earlier, Seated: seated}
+				Running: earlier, Seated: seated, Began: began(a, s, legs)}
 			first := s.First
 			if late != nil && s.Progress() == 0 {
 				first = 0
 			}
-			planned = append(planned, plan(o, a, s, q, g.StageDeadline(q, m), first))
+			planned = append(planned, plan(o, a, s, q, g, m, first))
 		}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
 	}
 	return planned
 }
 
-// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields, or its
-// application's targets are paused: then it has none left, and all cores. Its executors get their targets.
-func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
-	deadline, first units.Seconds) ledger.StageAimed {
+// plan gives a stage of g a deadline, counted from now, which is the equations' by q at moment m unless it yields, its
+// query or job has a bound, or its application's targets are paused: then it has none left, and all cores. Its
+// executors get their targets.
+func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params, g *dag.Graph, m dag.Moment,
+	first units.Seconds) ledger.StageAimed {
+	deadline := g.StageDeadline(q, m)
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
@@ -90,7 +99,7 @@ func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
 	case !last:
 		deadline = o.Yield(a, q, deadline)
 	}
-	deadline = min(max(deadline, -ledger.Farthest), ledger.Farthest)
+	deadline = min(max(min(deadline, q.Within(g, m)), -ledger.Farthest), ledger.Farthest)
 	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
 	predicted := estimate.Predict(a, annotation, s)
 	if first == 0 && !a.Promise.Paused {

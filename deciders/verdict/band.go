@@ -18,7 +18,9 @@ const lookEvery = 2 * time.Second
 // or the other way round.
 func (p Policy) Repace(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	switch {
-	case a.Promise.Late || a.Promise.Unheard || !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil:
+	case Suspected(a) || a.Promise.Late || a.Promise.Unheard:
+		return nil
+	case !a.Running() || a.Promise.Mode != ledger.Paced || a.Profile == nil:
 		return nil
 	case a.Gated():
 		return p.loosen(o, a)
@@ -90,7 +92,7 @@ func Late(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	f, at, due := ledger.GateSet{App: a.ID, Gate: a.Promise.Gate}, a.At(o.View.Now()), a.Promise.Deadline
 	overdue := sharing.Of(o.Sharing).Doubts.Overdue
 	switch {
-	case a.Paced() && at >= due:
+	case (a.Paced() || Suspected(a) && f.Gate == ledger.Gate{}) && at >= due:
 		f.Gate.Late, f.Gate.Overdue = true, !estimate.InOrder(o.View, a.Seats())
 		f.Why = "its deadline has passed"
 		f.Says = fmt.Sprintf("the deadline of %s has passed: all cores from now on", Deadline(due))

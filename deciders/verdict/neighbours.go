@@ -16,13 +16,15 @@ import (
 // Forecast is what a deadline would mean for a case that starts at that moment by q, with the line that
 // says it. Without nodes it is alone.
 func Forecast(v ledger.View, c estimate.Case, q dag.Params, at units.Instant) (dag.Forecast, string) {
-	q = c.Reserved(q)
+	if q = c.Reserved(q); Suspected(c.App) {
+		q.Open, q.Executors = true, 0
+	}
 	a, f, alone := c.App, c.Forecast(q, at), api.Verdict("")
 	if f.Verdict == api.VerdictInfeasible && len(c.Promises) > 0 {
 		alone = c.Alone().Forecast(q, at).Verdict
 	}
 	return f, say(v, f, c, a.At(at), alone) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise) +
-		kept(c, f.Verdict)
+		kept(c, f.Verdict) + limited(a)
 }
 
 // toldReserve is from which part of the deadline on what is kept is told.
@@ -32,7 +34,8 @@ const toldReserve = 0.01
 func kept(c estimate.Case, verdict api.Verdict) string {
 	r, keeps := c.Reserve()
 	switch keep := r.Keep[0]; {
-	case !keeps || keep < toldReserve*c.App.Promise.Deadline || verdict == api.VerdictInfeasible:
+	case !keeps || keep < toldReserve*c.App.Promise.Deadline || verdict == api.VerdictInfeasible ||
+		Suspected(c.App):
 		return ""
 	case r.Runs == 0:
 		return fmt.Sprintf("; how much its runs differ is not known: it is aimed %s before the deadline", finishText(keep))

@@ -95,7 +95,7 @@ func Latest(o *estimate.Outlook, a *ledger.App, seating placement.Seating) units
 // turns is what a verdict's line says of branches that take turns, "" of none.
 func turns(a *ledger.App, verdict api.Verdict, s placement.Seating) string {
 	switch {
-	case a.Promise.Mode != ledger.Paced || verdict == api.VerdictInfeasible:
+	case a.Promise.Mode != ledger.Paced || verdict == api.VerdictInfeasible || Suspected(a):
 		return ""
 	case s.Open:
 		return "; it has all cores, since holding its branches back leaves no room"
@@ -137,6 +137,8 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 	}
 	v.Reason = fmt.Sprintf("%s is %s: all cores would finish in %s", head, v.Verdict, finishText(full))
 	switch {
+	case Suspected(a):
+		v.Reason += "; " + WhySuspected
 	case v.Gate.Infeasible || v.Gate.Unpaced:
 		v.Reason += ", all cores from now on"
 	case !paced:

@@ -34,6 +34,7 @@ import org.apache.spark.util.Utils
  * @param watched         whether a pacer submit reports the driver's exit
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
  * @param certainty       how likely it is to be in time
+ * @param jobMost         the longest that a job or a SQL query may take, in seconds, 0 for no bound
  * @param memoryWeight    its part of the off-heap memory that applications share
  * @param memoryFloor     the least of it that an executor has, in bytes
  * @param context         the number of this context of the JVM, from 0
@@ -63,6 +64,7 @@ private[spark] final case class PacerConf(
     program: String = "",
     byMoment: Boolean = false,
     certainty: Double = 0,
+    jobMost: Double = 0,
     utcOffset: Int = 0,
     plaintext: Boolean = false) {
 
@@ -98,6 +100,7 @@ private[spark] object PacerConf {
   val Profile = "spark.pacer.profile"
   val RequireFeasible = "spark.pacer.requireFeasible"
   val Certainty = "spark.pacer.certainty"
+  val JobMost = "spark.pacer.job.most"
   val NoWait = "spark.pacer.noWait"
   val LeastNodes = "spark.pacer.nodes.least"
   val MostNodes = "spark.pacer.nodes.most"
@@ -132,6 +135,9 @@ private[spark] object PacerConf {
 
   /** Without a port in the master URL. */
   val DefaultPort = 4222
+
+  /** The largest number of seconds that a planner takes (MostAmount of api/bounds.go). */
+  private val MostSeconds = 1e15
 
   /** As many nodes as an application can have executors on, each with an id (api/bounds.go). */
   private val BoundOfNodes = 16384
@@ -189,6 +195,7 @@ private[spark] object PacerConf {
     val (least, most) = (nodes(LeastNodes), nodes(MostNodes))
     if (most > 0 && least > most) faults += s"$LeastNodes is $least, more than $MostNodes, $most"
     val certainty = read(Certainty, UsualCertainty)(_.toDoubleOption.filter(c => c >= 0.5 && c <= 0.99), "a number from 0.5 to 0.99")
+    val jobMost = read(JobMost, 0.0)(parseSeconds(_).filter(s => s > 0 && s <= MostSeconds), "a time such as 90s or 15m")
     val mode = read(Mode, Control)(t => Some(t.toLowerCase(Locale.ROOT)).filter(Modes.contains), Modes.mkString(" or "))
     val jobClass = read(Class, "")(t => Some(t.toLowerCase(Locale.ROOT)).filter(Classes.contains), Classes.mkString(" or "))
     val submitted = read(Submitted, Option.empty[Long])(t => t.toLongOption.map(Some(_)), "milliseconds since 1970")
@@ -212,7 +219,7 @@ private[spark] object PacerConf {
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, least, most, here.number, here.before, shared,
-      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty, utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
+      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty, jobMost = jobMost, utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

@@ -84,7 +84,8 @@ private[spark] object Wire {
       leastNodes: Int = 0,
       mostNodes: Int = 0,
       uiWebUrl: String = "",
-      certainty: Double = 0)
+      certainty: Double = 0,
+      jobMost: Double = 0)
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
@@ -205,6 +206,7 @@ private[spark] object Wire {
     val l = o.putObject("launch")
     launch(l, r.launch)
     if (r.certainty > 0) l.put("certainty", r.certainty)
+    if (r.jobMost > 0) l.put("job_most_s", r.jobMost)
     o.put("app_id", r.appId).put("watched", r.watched).put("utc_offset_s", r.utcOffset)
     if (r.program.nonEmpty) o.put("program", r.program)
     if (r.byMoment) o.put("by_moment", true)

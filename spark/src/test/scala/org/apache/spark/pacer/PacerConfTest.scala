@@ -52,6 +52,13 @@ class PacerConfTest {
     assertEquals(None, PacerConf.script("org.apache.spark.deploy.SparkSubmit --class org.example.Main a.jar -f /x"))
   }
 
+  @Test def howLongAJobMayTakeIsReadAndChecked(): Unit = {
+    assertEquals(90.0, parse("sparkpacer://h", PacerConf.JobMost -> "1m30s").jobMost)
+    assertEquals(0.0, parse("sparkpacer://h").jobMost)
+    Seq("0s", "soon", "-1s", "9999999999999999s").foreach(text => assertEquals(
+      s"pacer: spark.pacer.job.most is '$text', want a time such as 90s or 15m", refusal("sparkpacer://h", PacerConf.JobMost -> text)))
+  }
+
   // What is said of a moment is said in the time that its user's clock shows then.
   @Test def theOffsetIsThatOfTheMoment(): Unit = {
     val berlin = ZoneId.of("Europe/Berlin")

@@ -69,7 +69,7 @@ object WireTest {
       attach = Some(Attach("yarn", "application_1764300000000_0007", 2, 8, "5e" * 32))),
     "app-20261121043012-0001-3fa94c", PacerConf.Observe, watched = true, utcOffset = 3600, program = "/jobs/wc.py", byMoment = true, jobClass = "batch", noWait = true, key = "U" + "ABC2567" * 7 + "ABCDEF",
     executors = 7, planner = "planner-1", context = 2, before = 12.5, shared = true, leastNodes = 2, mostNodes = 5,
-    uiWebUrl = "http://driver-1:4040", certainty = 0.9)
+    uiWebUrl = "http://driver-1:4040", certainty = 0.9, jobMost = 16)
 
   private[pacer] val key = StageKey(3, 1)
 

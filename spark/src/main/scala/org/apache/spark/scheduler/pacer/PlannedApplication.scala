@@ -278,7 +278,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
       scheduler.clock.elapsed(), settings.requireFeasible, launch, appId, settings.mode,
       settings.watched, settings.utcOffset, settings.program, settings.byMoment, settings.jobClass, settings.noWait,
       key, scheduler.greatest, context = settings.context + earlier, before = settings.before, shared = settings.shared,
-      leastNodes = settings.leastNodes, mostNodes = settings.mostNodes, uiWebUrl = sc.uiWebUrl.getOrElse(""), certainty = settings.certainty)
+      leastNodes = settings.leastNodes, mostNodes = settings.mostNodes, uiWebUrl = sc.uiWebUrl.getOrElse(""), certainty = settings.certainty, jobMost = settings.jobMost)
   }
 }
 

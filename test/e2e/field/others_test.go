@@ -1,9 +1,12 @@
 package field
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/test/realenv"
@@ -60,4 +63,30 @@ func TestAScriptOfSQLThatFails(t *testing.T) {
 	if a := over(s); a.State != api.AppFailed || a.ExitCode != want.code {
 		t.Errorf("it is %s with exit code %d", a.State, a.ExitCode)
 	}
+}
+
+// A program gives up a job after some seconds, which is in time at all cores and not when the job is held back until its
+// deadline. The night in which it gives up is followed by one at all cores, and from then on it is paced within that
+// limit; a user who says so has no such night.
+func TestAProgramWithALimitOfItsOwn(t *testing.T) {
+	realenv.RequireAll(t)
+	patient := script("impatient.py", "1000")
+	want := stock(t, patient)
+	s := realenv.StartUp(t)
+	a, took := night(t, s, patient, want)
+	job := taught(t, s, a.Profile).Stages[0].Duration.Duration()
+	limit := fmt.Sprintf("%.1f", (2 * job).Seconds())
+	due := program{"--pacer-deadline", (took + 3*job).Round(time.Second).String()}
+	next := func(want expectation, pacing, says string, more ...string) {
+		t.Helper()
+		run := s.Submit(slices.Concat(due, more, script("impatient.py", limit))...)
+		want.wants(t, run)
+		if a := over(s); a.Pacing != pacing || !strings.Contains(a.Reason+a.Headline, says) {
+			t.Errorf("pacing %s, reason %q, headline %q; want %s, %q", a.Pacing, a.Reason, a.Headline, pacing, says)
+		}
+	}
+	next(want, "paced", "no job takes longer than", "--conf", "spark.pacer.job.most="+limit+"s")
+	next(expectation{"RESULT gave up", 9}, "paced", "its next run has all cores")
+	next(want, "released", "the last paced run failed")
+	next(want, "paced", "no job takes longer than")
 }

@@ -107,6 +107,11 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -121,7 +126,10 @@ func (sp spark) properties(s submission, getenv func(string) string) (settingFil
 	given, has := s.last[optionProperties]
 	_, both := s.last[optionDefaults]
 	if dir := sp.confDir(getenv); dir != "" && (!has || both) {
-		paths = append(paths, filepath.Join(dir, "spark-defaults.conf"))
+		// What is no file Spark passes over.
+		if path := filepath.Join(dir, "spark-defaults.conf"); isFile(path) {
+			paths = append(paths, path)
+		}
 	}
 	if has {
 		paths = append(paths, given)

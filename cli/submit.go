@@ -208,7 +208,7 @@ func (l *launch) read(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.aside = append(l.aside, past)
+	l.aside = append(l.aside, past, l.uninterpreted())
 	l.config, err = l.configuration()
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -143,15 +144,15 @@ func sharedArchives(t testing.TB) string {
 // without Pacer, where it ends well. The same script with the same arguments is run once.
 func Stock(t testing.TB, args ...string) string {
 	t.Helper()
-	answer, code := StockExit(t, args...)
+	answer, code := StockExit(t, nil, args...)
 	if code != 0 {
 		t.Fatalf("stock spark-submit: exit %d", code)
 	}
 	return answer
 }
 
-// StockExit is Stock of a script that may fail, with its exit code.
-func StockExit(t testing.TB, args ...string) (answer string, code int) {
+// StockExit is Stock of a script that may fail, with more environment, and with its exit code.
+func StockExit(t testing.TB, env []string, args ...string) (answer string, code int) {
 	t.Helper()
 	room, err := made()
 	dir, failed := os.Getwd()
@@ -161,7 +162,7 @@ func StockExit(t testing.TB, args ...string) (answer string, code int) {
 	command := append([]string{filepath.Join(SparkHome(t), "bin", "spark-submit"), "--master", "local[2]", "--conf",
 		"spark.ui.enabled=false"}, args...)
 	kept := filepath.Join(room, fmt.Sprintf("stock-%x.json",
-		sha256.Sum256([]byte(strings.Join(append(command, dir), "\x00")))))
+		sha256.Sum256([]byte(strings.Join(slices.Concat(env, command, []string{dir}), "\x00")))))
 	var ended struct {
 		Answer string
 		Code   int
@@ -172,7 +173,7 @@ func StockExit(t testing.TB, args ...string) (answer string, code int) {
 		}
 		return ended.Answer, ended.Code
 	}
-	run := Start(t, []string{"SPARK_SUBMIT_OPTS="}, command[0], command[1:]...) // This driver computes.
+	run := Start(t, append([]string{"SPARK_SUBMIT_OPTS="}, env...), command[0], command[1:]...) // This driver computes.
 	if ended.Code, ended.Answer = run.Wait(Patience), run.Answer(); ended.Code != 0 {
 		t.Logf("stock spark-submit: exit %d: %s", ended.Code, run.LastWords())
 	}

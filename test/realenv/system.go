@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,6 +56,13 @@ func (s *System) StartUp(args ...string) {
 // UseArchives has the system's daemons keep their class-data archives in dir instead
 // of those that all systems of the process share.
 func (s *System) UseArchives(dir string) { s.archives = dir }
+
+// For is s for another test, a part of the one that has started it, with more environment for what it runs.
+func (s *System) For(t testing.TB, env ...string) *System {
+	of := *s
+	of.t, of.Env, of.Inside = t, slices.Concat(s.Env, env), slices.Clone(s.Inside)
+	return &of
+}
 
 // local is the system with its programs and the whole environment of its processes. A
 // command that asks a planner waits longer than it would for a user, whose machine is

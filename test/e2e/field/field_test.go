@@ -25,10 +25,10 @@ type expectation struct {
 	code   int
 }
 
-// stock runs a program without Pacer.
-func stock(t *testing.T, p program) expectation {
+// stock runs a program without Pacer, with more environment.
+func stock(t *testing.T, p program, env ...string) expectation {
 	t.Helper()
-	answer, code := realenv.StockExit(t, p...)
+	answer, code := realenv.StockExit(t, env, p...)
 	if answer = realenv.Results(answer); answer == "" {
 		t.Fatalf("stock spark-submit has no answer, exit %d", code)
 	}

@@ -130,6 +130,9 @@ func observePlanner(log *slog.Logger, count *metrics.Planner) func(ledger.Change
 func countFact(count *metrics.Planner, fact ledger.Fact) {
 	switch f := fact.(type) {
 	case ledger.Registered:
+		if f.Promise.Deadline > 0 {
+			count.Due(f.Promise.Profile)
+		}
 		if f.Seats != nil {
 			count.Admitted(f.Promise.Verdict)
 		}

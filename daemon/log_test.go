@@ -9,6 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/metrics"
+	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -90,4 +96,27 @@ func TestTheReserveIsATenthAndAtLeastATenthOfACore(t *testing.T) {
 	if defaultReserve(0.5) != 0.1 || defaultReserve(64) != 6.4 {
 		t.Errorf("%v, %v", defaultReserve(0.5), defaultReserve(64))
 	}
+}
+
+// The series of a profile's late runs is there before a run of it ends: one that began at 1 would not have risen.
+func TestLateRunsAreCountedFromZero(t *testing.T) {
+	r := prometheus.NewRegistry()
+	count, err := metrics.NewPlanner(r, func() (metrics.View, error) { return metrics.View{}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows := func(series string) {
+		t.Helper()
+		want := "# HELP pacer_app_deadlines_missed_total Applications that ended after their deadline, by profile.\n" +
+			"# TYPE pacer_app_deadlines_missed_total counter\n" + series + "\n"
+		if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadlines_missed_total"); err != nil {
+			t.Error(err)
+		}
+	}
+	countFact(count, ledger.Registered{Promise: ledger.Promise{Profile: "free"}})
+	countFact(count, ledger.Registered{Promise: ledger.Promise{Profile: "etl", Deadline: 90}})
+	shows(`pacer_app_deadlines_missed_total{profile="etl"} 0`)
+	late := -1.0
+	countFact(count, ledger.Archived{Detail: api.AppDetail{AppSummary: api.AppSummary{Profile: "etl", ErrorPct: &late}}})
+	shows(`pacer_app_deadlines_missed_total{profile="etl"} 1`)
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What takes long, for those who have changed what it tests: draws at random for properties,
 # worlds of the simulator and decoders (15 minutes), cgroup v2 in a virtual machine, the tests
-# of the workloads' Scala code, stories with executors in containers on the newest Spark ($1),
-# those there that make test leaves to tests without Spark, stories with processes on others
-# (the other arguments; the last one is the oldest, on which make test runs the deadline
-# story), and set-up in a bare Debian root file system. Ends with the line "N passed, N failed".
+# of the workloads' Scala code, rules for alerts by Prometheus's engine, stories with executors
+# in containers on the newest Spark ($1), those there that make test leaves to tests without
+# Spark, stories with processes on others (the other arguments; the last one is the oldest, on
+# which make test runs the deadline story), and set-up in a bare Debian root file system. Ends
+# with the line "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,6 +37,7 @@ tests() {
     step fuzz make -s fuzz ARGS="-time 10s -file out/fuzz.jsonl"
     step vm scripts/vm.sh
     "$GO" test -json -vet=off -count 1 -timeout 30m ./test/e2e/vm
+    (cd test/alerts && "$GO" test -json -vet=off -count 1 -timeout 30m .) # Fetches its modules, some 40 MB.
     step workloads scripts/jar.sh workloads --test
     step jar scripts/jar.sh
     for run in "$contained" '^TestTrouble$/^restarts$'; do

@@ -25,6 +25,7 @@
 //	                                                        stages that its profile lacks
 //	pacer_app_deadline_error_ratio{profile}                 histogram, Eq 4 / 100: below 0 is late; of 200
 //	                                                        profiles, and of all others by the name other
+//	pacer_app_deadlines_missed_total{profile}               of these runs those that were late
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}
 //	pacer_cluster_met_ratio                                 of the applications with a deadline in the history, and of

@@ -155,7 +155,10 @@ func TestPlannerShowsItsView(t *testing.T) {
 	}
 	p.Admitted(api.VerdictFeasible)
 	p.Rejected(api.KindInfeasible)
+	p.Due("etl")
+	p.Due("never late")
 	p.Ended("etl", -0.03)
+	p.Ended("etl", 0)
 	p.Ended("etl", 0.01)
 	p.Wrote(time.Millisecond)
 	p.PublishFailed()
@@ -169,6 +172,10 @@ pacer_app_cpu_seconds_total{application_id="app-3",application_name="wc"} 0
 # TYPE pacer_app_deadline_seconds gauge
 pacer_app_deadline_seconds{application_id="app-1",application_name="wc"} 90
 pacer_app_deadline_seconds{application_id="app-3",application_name="wc"} 60
+# HELP pacer_app_deadlines_missed_total Applications that ended after their deadline, by profile.
+# TYPE pacer_app_deadlines_missed_total counter
+pacer_app_deadlines_missed_total{profile="etl"} 1
+pacer_app_deadlines_missed_total{profile="never late"} 0
 # HELP pacer_app_estimated_work_ratio Part of the work that is left which is estimated: of running stages that its profile lacks.
 # TYPE pacer_app_estimated_work_ratio gauge
 pacer_app_estimated_work_ratio{application_id="app-1",application_name="wc"} 0.25
@@ -200,7 +207,7 @@ pacer_cluster_met_ratio 0.5
 # TYPE pacer_nodes gauge
 pacer_nodes{state="ready"} 1
 `
-	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_cpu_seconds_total", "pacer_app_deadline_seconds", "pacer_app_predicted_finish_seconds",
+	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_cpu_seconds_total", "pacer_app_deadline_seconds", "pacer_app_deadlines_missed_total", "pacer_app_predicted_finish_seconds",
 		"pacer_app_estimated_work_ratio", "pacer_apps", "pacer_apps_paced", "pacer_apps_rejected_total", "pacer_nodes", "pacer_cluster_met_ratio", "pacer_cluster_wasted_ratio", "pacer_cluster_fairness_ratio"); err != nil {
 		t.Error(err)
 	}
@@ -221,21 +228,30 @@ func TestAttackSeriesByProfile(t *testing.T) {
 		p.Ended(fmt.Sprint("made-up-", i), 0.1)
 		p.Ended("made-up-0", 0.1)
 	}
+	p.Ended("made-up-299", -0.1)
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]uint64{}
+	seen, late := map[string]uint64{}, map[string]float64{}
 	for _, f := range families {
+		if f.GetName() == "pacer_app_deadlines_missed_total" {
+			for _, m := range f.GetMetric() {
+				late[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
 		if f.GetName() == "pacer_app_deadline_error_ratio" {
 			for _, m := range f.GetMetric() {
 				seen[m.GetLabel()[0].GetValue()] = m.GetHistogram().GetSampleCount()
 			}
 		}
 	}
-	if len(seen) != 201 || seen["made-up-0"] != 301 || seen["made-up-199"] != 1 || seen["other"] != 100 {
+	if len(seen) != 201 || seen["made-up-0"] != 301 || seen["made-up-199"] != 1 || seen["other"] != 101 {
 		t.Errorf("%d series; %d, %d and %d runs of the first, the 200th and the others", len(seen), seen["made-up-0"],
 			seen["made-up-199"], seen["other"])
+	}
+	if len(late) != 201 || late["other"] != 1 || late["made-up-0"] != 0 {
+		t.Errorf("%d series of late runs, %v of the others", len(late), late["other"])
 	}
 }
 

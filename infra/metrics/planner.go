@@ -25,6 +25,7 @@ type View struct {
 type Planner struct {
 	admitted, rejected *prometheus.CounterVec
 	errors             *prometheus.HistogramVec
+	late               *prometheus.CounterVec
 	writes             prometheus.Histogram
 	publishFailed      prometheus.Counter
 	view               func() (View, error)
@@ -36,8 +37,8 @@ type Planner struct {
 }
 
 // mostProfiles and mostApps bound the series by profile and by application, which are users' to make. A profile has
-// its own from its first run on while there are places. An application has them while it runs: one that has a place
-// keeps it, and free ones are given in order of id, the oldest first. All others together are called other.
+// its own from its first run with a deadline on while there are places. An application has them while it runs: one that
+// has a place keeps it, and free ones are given in order of id, the oldest first. All others together are called other.
 const (
 	mostProfiles = 200
 	mostApps     = 200
@@ -55,12 +56,14 @@ func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, e
 		errors: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "pacer_app_deadline_error_ratio",
 			Help:    "How long before its deadline an application ended, as a share of it (Eq 4 / 100); below 0 is late.",
 			Buckets: []float64{-0.5, -0.25, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.25, 0.5}}, []string{"profile"}),
+		late: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_app_deadlines_missed_total",
+			Help: "Applications that ended after their deadline, by profile."}, []string{"profile"}),
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_store_write_duration_seconds",
 			Help: "How long a synced write of state took.", Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 10)}),
 		publishFailed: counter("pacer_publish_errors_total", "Plans and directives that could not be sent."),
 		view:          view, profiles: map[string]bool{},
 	}
-	return p, register(r, p.admitted, p.rejected, p.errors, p.writes, p.publishFailed, p)
+	return p, register(r, p.admitted, p.rejected, p.errors, p.late, p.writes, p.publishFailed, p)
 }
 
 // Admitted counts a registration that was taken.
@@ -69,9 +72,22 @@ func (p *Planner) Admitted(v api.Verdict) { p.admitted.WithLabelValues(string(v)
 // Rejected counts a registration that was refused.
 func (p *Planner) Rejected(k api.Kind) { p.rejected.WithLabelValues(k.String()).Inc() }
 
+// Due tells of an application of a profile that has a deadline: its profile's series begin at 0, so that the first run
+// that is late raises one.
+func (p *Planner) Due(profile string) { p.series(profile) }
+
 // Ended records the error (Eq 4 / 100, negative when late) of an application of a profile that had a
-// deadline and has finished. Profiles beyond the first 200 have the label other together.
+// deadline and has finished.
 func (p *Planner) Ended(profile string, ratio float64) {
+	runs, late := p.series(profile)
+	runs.Observe(ratio)
+	if ratio < 0 {
+		late.Inc()
+	}
+}
+
+// series are those of a profile. Profiles beyond the first 200 have the label other together.
+func (p *Planner) series(profile string) (runs prometheus.Observer, late prometheus.Counter) {
 	profile = label(profile)
 	p.mu.Lock()
 	if len(p.profiles) < mostProfiles {
@@ -80,7 +96,7 @@ func (p *Planner) Ended(profile string, ratio float64) {
 		profile = other
 	}
 	p.mu.Unlock()
-	p.errors.WithLabelValues(profile).Observe(ratio)
+	return p.errors.WithLabelValues(profile), p.late.WithLabelValues(profile)
 }
 
 // Wrote records how long a write of state took.

@@ -155,7 +155,7 @@ func TestEveryFactIsRecorded(t *testing.T) {
 		packages[p.name] = p
 	}
 	recorded := map[string]bool{}
-	for _, name := range []string{"planner", "deciders/schedule", "deciders/handover", "deciders/placement", "deciders/queue", "deciders/reservation", "deciders/verdict"} {
+	for _, name := range []string{"planner", "deciders/schedule", "deciders/handover", "deciders/placement", "deciders/queue", "deciders/reservation", "deciders/verdict", "deciders/behind"} {
 		for _, object := range packages[name].info.Uses {
 			if object.Pkg() != nil && object.Pkg().Path() == module+"/ledger" {
 				recorded[object.Name()] = true

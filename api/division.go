@@ -12,6 +12,9 @@ type Band string
 const (
 	// BandPromised has a deadline that can be kept: the default, also written as "".
 	BandPromised Band = ""
+	// BandBehind has one that cannot be kept beside those of others: it comes after these where a node
+	// serves by supervisor.Auto. Other nodes, and earlier releases, take it for BandPromised.
+	BandBehind Band = "behind"
 	// BandShared has none, or one that cannot be kept: first runs, released, late and
 	// infeasible applications. They share what the others leave.
 	BandShared Band = "shared"

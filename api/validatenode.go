@@ -294,6 +294,7 @@ func (a *PlanApp) owner() AppID { return a.ID }
 func (a *PlanApp) look(f *faults) {
 	f.token("id", string(a.ID))
 	short(f, "name", &a.Name, MostName)
+	short(f, "band", &a.Band, MostToken)
 	within(f, "remaining_s", &a.Remaining, -MostAmount, MostAmount)
 	within(f, "least_cores", &a.Least, 0, MostAmount)
 	within(f, "cap_cores", &a.Cap, 0, MostAmount)

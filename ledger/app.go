@@ -310,6 +310,8 @@ type Marks struct {
 	LastTask units.Seconds `json:"last_finish_s,omitempty"`
 	// Least is the Aim.Least of the stage that was last given targets, 0 where none was.
 	Least units.Cores `json:"least_cores,omitempty"`
+	// Behind says that it comes after the others of its band: not all of them can be in time.
+	Behind bool `json:"behind,omitempty"`
 }
 
 // Clocks are what passes with time and is not kept.

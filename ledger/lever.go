@@ -19,6 +19,7 @@ func (Judged) lever()          {} // Band: what is thought of a deadline, and th
 func (GateSet) lever()         {} // Band: let go, or held back again.
 func (ModeSet) lever()         {} // Band: let go for good.
 func (TargetsPaused) lever()   {} // Band: all cores for now, or targets again.
+func (PutBehind) lever()       {} // Band: after the others of it, or no more.
 func (TargetsDropped) lever()  {} // Band: all cores.
 func (Looked) lever()          {} // Band: as it is.
 func (Seated) lever()          {} // Give seats.

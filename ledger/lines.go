@@ -143,6 +143,13 @@ func (f Reserved) line() Line {
 	return usual("cores reserved", ofApp(f.App), "%s: %s", f.App, f.Why)
 }
 
+func (f PutBehind) line() Line {
+	if f.Why == "" {
+		return usual("in order again", ofApp(f.App), "%s has its place by its deadline again", f.App)
+	}
+	return usual("put behind others", ofApp(f.App), "%s comes behind the others on its nodes: %s", f.App, f.Why)
+}
+
 func (f RunNotRecorded) line() Line {
 	return usual("run not recorded", ofApp(f.App), "%s is not recorded: %v", f.App, f.Err)
 }

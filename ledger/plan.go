@@ -13,6 +13,9 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.Least(n.Offered),
 		most: t.App.Tenant.Cap, reserved: t.App.Reservation.Held() > 0,
 		executors: make([]api.ExecutorID, 0, len(t.Executors))}
+	if entry.band == api.BandPromised && t.App.Marks.Behind {
+		entry.band = api.BandBehind
+	}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
 	}

@@ -158,7 +158,8 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 		d.stages = append(d.stages, supervisor.Stage{Request: d.rules.Room.Driver, Runnable: int(d.rules.Room.Driver)})
 		d.groups = append(d.groups, supervisor.App{ID: a.plan.ID, HasDeadline: true,
 			TTC:   units.FromDuration(a.deadline.Sub(now)),
-			Least: a.least(now), Left: a.left(), Rate: a.plan.NominalRate, Stages: d.stages[len(d.stages)-1:]})
+			Least: a.least(now), Behind: a.plan.Band == api.BandBehind, Rate: a.plan.NominalRate,
+			Stages: d.stages[len(d.stages)-1:]})
 		n++
 	}
 	return n
@@ -301,7 +302,7 @@ func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 			work += float64(p.c.target.Work)
 		}
 	}
-	g.HasDeadline, g.Least, g.Left = a.plan.HasDeadline, a.least(now), a.left()
+	g.HasDeadline, g.Least, g.Behind = a.plan.HasDeadline, a.least(now), a.plan.Band == api.BandBehind
 	if a.plan.HasDeadline {
 		g.TTC = units.FromDuration(a.deadline.Sub(now))
 	}

@@ -271,6 +271,7 @@ var faultyPart = map[string]func(*api.PlanApp){
 	"too many executors":    func(a *api.PlanApp) { a.Executors = slices.Repeat(a.Executors, api.MostExecutors+1) },
 	"too many targets":      func(a *api.PlanApp) { a.Stages = slices.Repeat(a.Stages, api.MostStageReports+1) },
 	"an id of two words":    func(a *api.PlanApp) { a.Executors = ids("1", "2 3") },
+	"a long band":           func(a *api.PlanApp) { a.Band = api.Band(strings.Repeat("x", api.MostToken+1)) },
 	"a long name":           func(a *api.PlanApp) { a.Name = strings.Repeat("x", api.MostName+1) },
 	"a launch without heap": func(a *api.PlanApp) { a.Launch = &api.Launch{Heap: -1} },
 	"a launch with no end":  func(a *api.PlanApp) { a.Launch = &api.Launch{Cores: 1 << 20} },

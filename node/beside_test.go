@@ -481,14 +481,14 @@ func TestThatOneWhoSharesIsShortIsKnownWithoutAWord(t *testing.T) {
 	}
 }
 
-// Of two that cannot both be in time auto gives one up, and says once which one and why.
+// Of one that the planner puts behind another one its node says once that it is given up, and why.
 func TestWhoIsGivenUpIsTold(t *testing.T) {
 	cfg := testConfig(2)
 	cfg.Supervisor.Strategy = supervisor.Auto
 	w := newWorld(t, cfg)
 	a := planApp(appA, 2, ids("1"), target(0, "1", 200, 200, 20*time.Second, 1.9))
 	b := planApp(appB, 2, ids("1"), target(0, "1", 30, 30, 20*time.Second, 1.5))
-	a.Remaining, a.Least, b.Remaining, b.Least = 20, 1.9, 21, 1.5
+	a.Remaining, a.Least, b.Remaining, b.Least, a.Band = 20, 1.9, 21, 1.5, api.BandBehind
 	w.ready(1, planApp(appA, 2, ids("1")), planApp(appB, 2, ids("1")))
 	w.exec(Key{appA, "1"}).submit(0, 200, 1)
 	w.exec(Key{appB, "1"}).submit(0, 30, 1)
@@ -499,7 +499,7 @@ func TestWhoIsGivenUpIsTold(t *testing.T) {
 		for _, e := range w.e.Events() {
 			if e.Kind == EventGivenUp {
 				told++
-				if e.Key.App != appA || !strings.Contains(e.Detail, "it needs most") {
+				if e.Key.App != appA || !strings.Contains(e.Detail, "it comes behind") {
 					t.Errorf("event %s", e)
 				}
 			}

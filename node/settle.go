@@ -83,19 +83,9 @@ func settle(r *roster, d *division, dt time.Duration) {
 			was = true
 		}
 		if was && yields {
-			r.out.event(Event{Kind: EventGivenUp, Key: Key{App: g.ID}, Detail: sayGivenUp(g)})
+			r.out.event(Event{Kind: EventGivenUp, Key: Key{App: g.ID}, Detail: "not all can be in time: it comes behind"})
 		}
 	}
-}
-
-// sayGivenUp says why an application yields.
-func sayGivenUp(g *supervisor.App) string {
-	if g.TTC <= 0 {
-		return "its deadline has passed"
-	}
-	return fmt.Sprintf(
-		"not all here can be in time, and of those that are due by then it needs most: %.0f core-seconds in %.0f s",
-		float64(g.Least)*float64(g.TTC), float64(g.TTC))
 }
 
 // sayShortage says who wants what, and who has it.

@@ -18,6 +18,7 @@
 //	admission   who comes in, and what it gets
 //	verdict     what its deadline is worth, and whether it is held back
 //	placement   executors on nodes
+//	behind      who comes after others where not all can be in time
 //	schedule    stages' deadlines and targets
 //	handover    tails of stages that threaten to be late
 //	recording   what a run teaches its profile

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/behind"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -26,6 +27,7 @@ type Engine struct {
 
 	// deciders are asked in their order.
 	deciders []Decider
+	behind   behind.Choice
 
 	ticked  units.Instant // When the last Tick was; 0 before the first.
 	changes []ledger.Change
@@ -182,6 +184,7 @@ func (e *Engine) tick(deaf, busy bool) {
 	e.starter.tick(busy)
 	e.attached.tick()
 	e.sleeper.tick()
+	e.levers.apply(e.behind.Decide(e.core.outlook)...)
 	e.levers.ask(e.deciders...)
 	e.starter.reserve("") // Of what nodes give once executors that leave have been asked to.
 }

@@ -10,7 +10,7 @@ import (
 // contendedTexts has a scenario for each strategy of the supervisor, which shows what it is good and
 // bad for, and others in which applications run beside others.
 //
-//go:embed testdata/strategy-*.txt testdata/behind.txt testdata/yields.txt testdata/faults.txt
+//go:embed testdata/strategy-*.txt testdata/behind.txt testdata/yields.txt testdata/faults.txt testdata/flap.txt
 //go:embed testdata/beside.txt testdata/arrivals.txt testdata/observed.txt
 var contendedTexts embed.FS
 

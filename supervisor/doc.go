@@ -54,7 +54,7 @@
 //
 // And one that is Pacer's own:
 //
-//	Auto          as EDFPure, but as few as possible that cannot be in time come last
+//	Auto          as EDFPure, those last that the planner puts behind (package behind)
 //
 // What a weight gives beyond a request goes to the others by their weights. Where all can be in
 // time, Proportional counts of the request of who is due later only what that needs. Applications

@@ -25,6 +25,7 @@ func genApps(t *rapid.T) []App {
 			TTC:         units.Seconds(rapid.IntRange(-2, 4).Draw(t, "ttc")), // many ties
 			Rate:        units.Rate(rapid.SampledFrom([]float64{0, 1, 3, 1e5, math.NaN(), -1}).Draw(t, "rate")),
 			Least:       units.Cores(rapid.SampledFrom([]float64{0, 0.5, 2, 6, 20, math.Inf(1), math.NaN(), -1}).Draw(t, "least")),
+			Behind:      rapid.Bool().Draw(t, "behind"),
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "stages") {
 			request := rapid.OneOf(rapid.Float64Range(0, 9), rapid.SampledFrom([]float64{0, 1, math.Inf(1), math.NaN(), -1}))
@@ -159,14 +160,13 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 // More capacity takes nothing from anybody; a larger request never lowers the
 // grant of the stage that makes it (gamma 0). EDFAll keeps neither: at the edge of
-// contention it goes from the requests to all for the first. Auto keeps it while it
-// gives up the same ones (TestMoreCoresGiveUpFewer), and Proportional while all can be
+// contention it goes from the requests to all for the first. Proportional keeps it while all can be
 // in time, or cannot: who is due later asks for less where they can.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg, apps := genConfig(t), genApps(t)
 		cfg.Gamma = 0
-		if cfg.Strategy == EDFAll || cfg.Strategy == Auto {
+		if cfg.Strategy == EDFAll {
 			t.Skip("see above")
 		}
 		s, _ := New(cfg)
@@ -274,7 +274,7 @@ func weigh(strategy string, printed bool, left float64, apps []App, o []oracle) 
 	}
 	for i, a := range apps {
 		switch {
-		case strategy == EDFPure || strategy == EDFAll:
+		case strategy == EDFPure || strategy == EDFAll || strategy == Auto:
 		case strategy == Proportional || strategy == EDFProp && !a.HasDeadline:
 			o[i].weight = o[i].want - o[i].floor
 			if n := need(a, o[i]); strategy == Proportional && !printed && a.HasDeadline && float64(a.TTC) > least && n > 0 && inTime(left, apps, o) {
@@ -293,13 +293,10 @@ func weigh(strategy string, printed bool, left float64, apps []App, o []oracle) 
 // The oracle: grants of applications by filling in steps of a thousandth of a
 // core: where order decides, to the first one that is not full, where weights do,
 // to the one with the least for its weight; under EDFProp those without a deadline
-// come when all others are full. Auto has an oracle of its own.
+// come when all others are full, under Auto those behind.
 func TestAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg, apps := genConfig(t), genApps(t)
-		if cfg.Strategy == Auto {
-			t.Skip("see above")
-		}
 		cfg.Gamma = 0
 		capacity := rapid.Float64Range(0, 12).Draw(t, "capacity")
 		s, _ := New(cfg)
@@ -328,10 +325,15 @@ func TestAgainstOracle(t *testing.T) {
 			order[i] = i
 		}
 		key := func(x App) float64 {
-			if x.HasDeadline {
+			switch {
+			case cfg.Strategy == Auto && x.Behind && x.HasDeadline:
+				return 1e6 + float64(x.TTC)
+			case cfg.Strategy == Auto && x.Behind:
+				return math.Inf(1)
+			case x.HasDeadline:
 				return float64(x.TTC)
 			}
-			return math.Inf(1)
+			return 1e5
 		}
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(apps[i]), key(apps[j])) }) // stable: ids grow with the index
 		const step = 1e-3

@@ -23,7 +23,7 @@ func byRequest(left float64, demands []demand, _ sharing.Doubts) {
 // proportional is byRequest, but for those that are due later.
 func proportional(left float64, demands []demand, by sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
-	inTime := harmless(left, 0, demands, by)
+	inTime := allFit(left, demands, by)
 	for i := range demands {
 		d := &demands[i]
 		d.weight = d.request
@@ -32,4 +32,19 @@ func proportional(left float64, demands []demand, by sharing.Doubts) {
 		}
 	}
 	byWeight(left, demands)
+}
+
+// allFit reports whether all of demands, which are in order of time to completion, can be in time, with a reserve.
+func allFit(cores float64, demands []demand, by sharing.Doubts) bool {
+	work := 0.0
+	for i := range demands {
+		d := &demands[i]
+		if !d.hasDeadline {
+			break
+		}
+		if work += min(d.least, d.request) * max(0, float64(d.ttc)); work*(1+by.Reserve) > cores*float64(d.ttc) {
+			return false
+		}
+	}
+	return true
 }

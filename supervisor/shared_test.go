@@ -168,7 +168,7 @@ func TestSharingKeepsTheInvariants(t *testing.T) {
 		if sum > float64(capacity)+tiny*(1+sum) {
 			t.Fatalf("grants sum up to %v of %v", sum, capacity)
 		}
-		if cfg.Gamma > 0 || cfg.Strategy == EDFAll || cfg.Strategy == Auto || math.IsInf(float64(capacity), 1) {
+		if cfg.Gamma > 0 || cfg.Strategy == EDFAll || math.IsInf(float64(capacity), 1) {
 			return
 		}
 		more := s.Divide(capacity+units.Cores(rapid.Float64Range(0, 5).Draw(t, "more")), apps, nil)

@@ -23,11 +23,9 @@ type demand struct {
 	// from it to the last one.
 	weight, rest float64
 	// least is the least with which its deadline can be kept, 0 where that is not known.
-	// For auto late says that it is given up, behind that it comes after those that are not.
-	// overdue is what one whose deadline has passed still needs, in core-seconds, 0 where that is
-	// not known.
-	least, overdue float64
-	late, behind   bool
+	least float64
+	// behind says that it comes after those that are not.
+	behind bool
 	// taken is what it gets.
 	taken float64
 }
@@ -94,6 +92,11 @@ func Strategies() []string {
 // completion; those without a deadline come last.
 func earliestFirst(left float64, demands []demand, _ sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
+	inTurn(left, demands)
+}
+
+// inTurn gives each demand all that it can take, one after the other.
+func inTurn(left float64, demands []demand) {
 	for i := range demands {
 		d := &demands[i]
 		d.taken = min(d.room, left)

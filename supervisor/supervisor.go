@@ -34,9 +34,8 @@ type App struct {
 	// Least is the least cores of the node with which its deadline can be kept from now on;
 	// what is no positive number counts as unknown.
 	Least units.Cores
-	// Left is what it still has to use of the node; what is no positive number counts as
-	// unknown. It matters when its deadline has passed.
-	Left units.Work
+	// Behind says that under Auto it comes after those that are not.
+	Behind bool
 	// Cap is the most that its stages get together, in cores; what is no positive number is
 	// no cap.
 	Cap units.Cores
@@ -128,8 +127,7 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 	return grants
 }
 
-// GaveUp reports whether the last division gave apps[i] of it up, of which the least cores are
-// known: not all could be in time, and it comes after those that can (Auto).
+// GaveUp reports whether apps[i] of the last division came after others that are short (Auto).
 func (s *Supervisor) GaveUp(i int) bool { return s.totals[i].givenUp }
 
 // InOrder reports whether the strategy serves one application after the other: of a shortage
@@ -197,7 +195,7 @@ func weight(a App) float64 {
 }
 
 // surplus adds gamma of what is left to requests that are granted, in the strategy's way.
-// Nobody is given up where there is more than all ask for.
+// Nobody is behind where there is more than all ask for.
 func (s *Supervisor) surplus(left float64, apps []App) {
 	if s.cfg.Gamma == 0 {
 		return
@@ -207,7 +205,8 @@ func (s *Supervisor) surplus(left float64, apps []App) {
 	for i, t := range s.totals {
 		if !apps[i].Shares {
 			s.enter(i, apps[i], t.want, t.use-t.want)
-			s.demands[len(s.demands)-1].least = 0
+			d := &s.demands[len(s.demands)-1]
+			d.least, d.behind = 0, false
 			rooms += t.use - t.want
 		}
 	}
@@ -265,7 +264,8 @@ func (s *Supervisor) enter(i int, app App, request, room float64) {
 	}
 	s.demands = append(s.demands, demand{
 		index: i, id: app.ID, hasDeadline: app.HasDeadline, ttc: ttc, rate: rate,
-		request: request, room: max(0, room), least: s.least(i, app), overdue: overdue(app),
+		request: request, room: max(0, room), least: s.least(i, app),
+		behind: app.Behind && s.strategy.name == Auto,
 	})
 }
 
@@ -276,15 +276,6 @@ func (s *Supervisor) least(i int, app App) float64 {
 		return 0
 	}
 	return max(least-s.totals[i].floor, leastNeed)
-}
-
-// overdue is what an application still needs whose deadline has passed, 0 where that is not
-// known or it has not.
-func overdue(app App) float64 {
-	if !app.HasDeadline || app.TTC > 0 || !(app.Left > 0) || math.IsInf(float64(app.Left), 1) {
-		return 0
-	}
-	return float64(app.Left)
 }
 
 // leastNeed stands for a need that the floor covers.
@@ -304,7 +295,7 @@ func (s *Supervisor) share(left, part float64) {
 	for _, d := range s.demands {
 		t := &s.totals[d.index]
 		t.grant += part * d.taken
-		t.givenUp = d.behind && d.least > 0
+		t.givenUp = d.behind
 	}
 }
 

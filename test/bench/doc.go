@@ -41,6 +41,7 @@
 //	attach.layouts                       layouts of groups that are held and put back, on trees of files
 //	auth.cases                           attacks that were refused, each for its reason, on the bus and by each verb, on
 //	                                     HTTP, page, disk and process table; n tables
+//	auto.changes_per_minute              how often it changes who comes behind others, in scenario flap
 //	attacks.tried, .succeeded            tests, and parts of tests, named TestAttack..., each an attack; those that fail
 //	flood.ping_ms.p99                    an operator's ping while one principal floods a planner in one of six ways,
 //	                                     each for 15 s: the worst of them; .heartbeats_lost of a driver and

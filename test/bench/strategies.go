@@ -18,6 +18,7 @@ const strategySeeds = 12
 // strategies measures Benchmarks 1 to 3 at full size in the simulator, with every strategy
 // and gamma 0 and 1.
 func strategies(t testing.TB, add adder) {
+	changes(t, add)
 	table, err := paper.Run("benchmarks", paper.Options{Laws: []string{controller.LawPacer}, Seeds: strategySeeds})
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,32 @@ func strategies(t testing.TB, add adder) {
 			}
 		}
 	}
+}
+
+// changes are how often it changes who comes behind others, in a minute, where others' load leaves no time for all.
+func changes(t testing.TB, add adder) {
+	var all []float64
+	for seed := range uint64(strategySeeds) {
+		s, err := sim.ContendedScenario("flap")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Config.Seed += seed
+		var history strings.Builder
+		r, err := s.Run(&history)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, until := 0, 0.0
+		for _, said := range []string{"comes behind the others", "has its place by its deadline again"} {
+			n += strings.Count(history.String(), said)
+		}
+		for _, o := range r.Outcomes {
+			until = max(until, float64(o.Duration))
+		}
+		all = append(all, 60*float64(n)/until)
+	}
+	add("auto.changes_per_minute", benchline.Mean(all), "1/min")
 }
 
 // simulatedMix are the figures of a mix in the simulator, of which best applications can be

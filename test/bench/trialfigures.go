@@ -217,6 +217,7 @@ func goals() []benchline.Goal {
 		most("sim.contention.bench1.auto.g0.mean_abs_error_pct", 2),
 		most("sim.contention.bench1.edf-all.g1.makespan_ratio", 1.05),
 		most("sim.contention.bench2.*.g0.late", 0), least("sim.contention.bench3.auto.*.met_ratio", 1),
+		most("auto.changes_per_minute", 2),
 		most("tls.overhead_ratio", 1.05), most("chaos.broken", 0), most("failover_s.*", 5),
 		least("attacks.tried", 60), most("attacks.succeeded", 0), most("flood.ping_ms.p99", 50),
 		most("flood.heartbeats_lost", 0), most("flood.connections_cut", 0), most("flood.rss_mib", 256),

@@ -34,7 +34,7 @@ const mostLines = 76_543 +
 	1_400 + // What one application or principal can do to the others.
 	900 + // Strangers' machines and habits.
 	780 + // What was recorded stays owed, the reserve, growing profiles.
-	505 + // Limits that programs and users set for parts of the work.
+	511 + // Limits that programs and users set for parts of the work.
 	750 + // Slots beside zombies, heartbeats, a queue of large profiles.
 	60 + // What the page says: progress that is not known, sizes in words, late runs in a counter.
 	260 + // Who comes behind others, of all nodes at once.

@@ -73,9 +73,11 @@ func Decide(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	return levers
 }
 
-// foretold reports whether a's end can be foretold, and its deadline counts.
+// foretold reports whether a's end can be foretold, and its deadline is all that counts: one that is to show what it
+// does at all cores, or whose queries and jobs have a bound, has what it would have without Pacer.
 func foretold(a *ledger.App) bool {
-	return a.Promise.Mode == ledger.Paced && a.Profile != nil && a.Promise.Deadline > 0
+	return a.Promise.Mode == ledger.Paced && a.Profile != nil && a.Promise.Deadline > 0 && !a.Profile.Suspected() &&
+		estimate.Limit(a) == (dag.Bound{})
 }
 
 // sight is what an application has and could have.

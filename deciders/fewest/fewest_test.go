@@ -124,6 +124,22 @@ func TestNobodyKnowsHowMany(t *testing.T) {
 	}
 }
 
+// Fewer executors would be held back: one that is to show what it does at all cores, or whose queries and jobs have a
+// bound, has what its user has asked for.
+func TestWhoseJobsHaveABoundIsGivenNoFewer(t *testing.T) {
+	for name, bound := range map[string]func(a *ledger.App){
+		"its last paced run failed": func(a *ledger.App) { a.Profile.Body.Suspected = 2 },
+		"a paced run failed":        func(a *ledger.App) { a.Profile.Body.FailedAt = 2 },
+		"its user says so":          func(a *ledger.App) { a.Tenant.Launch.JobMost = 60 },
+	} {
+		c, a := attached(t, 1000, 0, api.Attach{})
+		bound(a)
+		if got := fewest.First(outlook(c), a); got != 0 {
+			t.Errorf("%s: %d executors", name, got)
+		}
+	}
+}
+
 // Whatever the deadline and the bounds, what is wanted is within these, and more time never wants more.
 func TestWithinTheBounds(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {

@@ -54,19 +54,3 @@ func placed(file string) string {
 	}
 	return path
 }
-
-const confPython = "spark.pyspark.python"
-
-// uninterpreted is a line about an interpreter for Python workers that is on this machine and runs nothing, "" for none.
-// Each of their tasks will fail with it, while an application without such tasks is well. Of one that is not here
-// other machines know, of those of another cluster it.
-func (l *launch) uninterpreted() string {
-	path, said := l.given(confPython, ""), l.files.said(l.line, confPython, "")
-	if path == "" {
-		path, said = l.getenv("PYSPARK_PYTHON"), "PYSPARK_PYTHON"
-	}
-	if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) || executable(path) || l.attaches() {
-		return ""
-	}
-	return said + ": " + path + " is no program, and Python workers will not start with it"
-}

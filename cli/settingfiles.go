@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -89,4 +91,18 @@ func checkMoment(what, text string, required bool, now time.Time) (line string, 
 func (f settingFiles) requires(line submission) bool {
 	said := cmp.Or(line.conf[confRequire], f.all[confRequire], line.own["--pacer-require-feasible"])
 	return strings.EqualFold(said, "true")
+}
+
+// uninterpreted is a line about an interpreter for Python workers that is on this machine and runs nothing, "" for
+// none: their tasks will fail with it, and the application may have no such tasks. One that is not here may be on
+// other machines.
+func (f settingFiles) uninterpreted(line submission, getenv func(string) string) string {
+	path, said := cmp.Or(line.conf[confPython], f.all[confPython]), f.said(line, confPython, "")
+	if path == "" {
+		path, said = getenv("PYSPARK_PYTHON"), "PYSPARK_PYTHON"
+	}
+	if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) || executable(path) {
+		return ""
+	}
+	return said + ": " + path + " is no program, and Python workers will not start with it"
 }

@@ -208,7 +208,10 @@ func (l *launch) read(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.aside = append(l.aside, past, l.uninterpreted())
+	l.aside = append(l.aside, past)
+	if !l.attaches() {
+		l.aside = append(l.aside, l.files.uninterpreted(l.line, l.getenv))
+	}
 	l.config, err = l.configuration()
 	return err
 }
@@ -232,6 +235,7 @@ const (
 	confPlaintext   = "spark.pacer.plaintext"
 	confDriverHost  = "spark.driver.host"
 	confDriverBind  = "spark.driver.bindAddress"
+	confPython      = "spark.pyspark.python"
 )
 
 // modes are the values of --pacer-mode.

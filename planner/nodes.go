@@ -167,7 +167,8 @@ func (f *nodes) faulty(n *ledger.Node, faults []api.AppFault) {
 // is hit has what is left.
 func (f *nodes) shrunk(n *ledger.Node, offered units.Cores) {
 	memory, cores := f.line.Overcommitted(f.view, n, offered)
-	f.hit(n, memory, fmt.Sprintf("gives %v to executors now, less than they take there", n.Room()),
+	f.hit(n, memory,
+		fmt.Sprintf("gives %s to executors now, less than they take there", n.Room().Words()),
 		"lost executors there are not replaced")
 	f.hit(n, cores, fmt.Sprintf("offers %v cores now, less than is promised there", n.Offered),
 		"the deadline may be missed")

@@ -254,7 +254,7 @@ func TestOneThatWaitsFitsNoNodeForAWhile(t *testing.T) {
 	}
 	w.memory["a"] = 8 * units.GiB
 	minute()
-	if s := w.app(two); s.State != api.AppQueued || !strings.Contains(s.Reason, "8g") {
+	if s := w.app(two); s.State != api.AppQueued || !strings.Contains(s.Reason, "8 GiB") {
 		t.Errorf("%+v", s)
 	}
 	w.memory["a"] = 40 * units.GiB

@@ -310,7 +310,7 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 	// A floor that the user declared is not given up.
 	r = registration("s", 0)
 	r.Launch.OffHeapFloor = 15 * units.GiB
-	if reply = w.register(r); reply.Error == nil || reply.Error.Kind != api.KindInvalid || !strings.Contains(reply.Error.Message, "15g off the heap fits no node: the largest gives 16g") {
+	if reply = w.register(r); reply.Error == nil || reply.Error.Kind != api.KindInvalid || !strings.Contains(reply.Error.Message, "15 GiB off the heap fits no node: the largest gives 16 GiB") {
 		t.Errorf("a floor that fits no node: %+v", reply.Error)
 	}
 	r.Submission, r.Launch.OffHeapFloor = "t", 2*units.GiB

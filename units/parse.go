@@ -61,6 +61,16 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "b"
 }
 
+// Words prints b for people, with the units that the page has, from a MiB on in whole ones: "1843 MiB".
+func (b Bytes) Words() string {
+	if b >= MiB {
+		b = b / MiB * MiB
+	}
+	s := b.String()
+	last := len(s) - 1
+	return s[:last] + " " + map[byte]string{'b': "B", 'k': "KiB", 'm': "MiB", 'g': "GiB", 't': "TiB"}[s[last]]
+}
+
 // UnmarshalJSON accepts a number of bytes or a string in Spark's notation.
 func (b *Bytes) UnmarshalJSON(data []byte) error {
 	var s string

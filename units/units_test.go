@@ -106,6 +106,17 @@ func TestBytesPrintAndParseAreInverse(t *testing.T) {
 	})
 }
 
+func TestBytesInWords(t *testing.T) {
+	for b, want := range map[units.Bytes]string{
+		0: "0 B", 1023: "1023 B", 1536: "1536 B", 2048: "2 KiB", 1843 * units.MiB: "1843 MiB", 1843*units.MiB + 7: "1843 MiB",
+		4 * units.GiB: "4 GiB", 3 * units.TiB: "3 TiB", math.MaxInt64: "8796093022207 MiB",
+	} {
+		if got := b.Words(); got != want {
+			t.Errorf("%d is %q in words, want %q", int64(b), got, want)
+		}
+	}
+}
+
 func TestBytesFromJSONAsNumberOrText(t *testing.T) {
 	for in, want := range map[string]units.Bytes{"1024": units.KiB, `"2g"`: 2 * units.GiB} {
 		var got units.Bytes

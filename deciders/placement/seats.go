@@ -154,8 +154,8 @@ func noRoom(v ledger.View, launch *api.Launch, least int, nodes []*ledger.Node, 
 	most := func(room Room) *ledger.Node {
 		return slices.MaxFunc(nodes, func(x, y *ledger.Node) int { return cmp.Compare(room(x), room(y)) })
 	}
-	what := fmt.Sprintf("an executor of %v heap, %v overhead and %v off the heap fits", launch.Heap,
-		launch.Overhead, launch.OffHeap)
+	what := fmt.Sprintf("an executor of %s heap, %s overhead and %s off the heap fits", launch.Heap.Words(),
+		launch.Overhead.Words(), launch.OffHeap.Words())
 	if least > 1 {
 		return tooFew(v, launch, least, what, nodes, room)
 	}
@@ -167,13 +167,13 @@ func noRoom(v ledger.View, launch *api.Launch, least int, nodes []*ledger.Node, 
 				return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, n.Node)
 			}
 		}
-		return api.Errorf(api.KindInvalid, "%s: the largest gives %v%s", what, largest.Memory,
+		return api.Errorf(api.KindInvalid, "%s: the largest gives %s%s", what, largest.Memory.Words(),
 			heapThatFits(launch, largest, Whole(largest)))
 	}
 	freest := most(room)
 	free := max(0, room(freest)) / units.MiB * units.MiB
-	return api.Errorf(api.KindConflict, "%s now: the most that is free is %v, on node %s%s", what, free, freest.Node,
-		heapThatFits(launch, freest, free))
+	return api.Errorf(api.KindConflict, "%s now: the most that is free is %s, on node %s%s", what, free.Words(),
+		freest.Node, heapThatFits(launch, freest, free))
 }
 
 // tooFew says that what, an executor that launch starts and fits, does so on fewer of nodes than are asked for.
@@ -220,7 +220,7 @@ func heapThatFits(own *api.Launch, n *ledger.Node, room units.Bytes) string {
 	if mib == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", where a heap of %v would fit", units.Bytes(mib)*units.MiB)
+	return fmt.Sprintf(", where a heap of %s would fit", (units.Bytes(mib) * units.MiB).Words())
 }
 
 // noNode says why no node takes executors.

@@ -223,7 +223,7 @@ func TestExpectedStartsAreLearnt(t *testing.T) {
 	first := waits(c, "app-1", 0, 10*units.GiB)
 	obey(c, p.Decide(outlook(c), nil))
 	waits(c, "app-2", 0, 10*units.GiB)
-	if w := p.Decide(outlook(c), nil)[0]; w.Wait.Start != 0 || !strings.Contains(w.Judgement.Reason, "queued at place 1 of 1, starts when memory comes free (an executor of 10g heap") {
+	if w := p.Decide(outlook(c), nil)[0]; w.Wait.Start != 0 || !strings.Contains(w.Judgement.Reason, "queued at place 1 of 1, starts when memory comes free (an executor of 10 GiB heap") {
 		t.Errorf("nobody knows, but: %+v", w)
 	}
 	c.To(100)
@@ -286,7 +286,7 @@ func TestRefusals(t *testing.T) {
 	comes := &ledger.App{ID: "app-2", Tenant: ledger.Tenant{Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}},
 		Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now}}
 	choice := policy().Decide(outlook(c), &queue.Newcomer{App: comes, NoWait: true})[0]
-	if choice.What != queue.Refuse || api.KindOf(choice.Err) != api.KindConflict || !strings.Contains(choice.Err.Error(), "a heap of 6g would fit") {
+	if choice.What != queue.Refuse || api.KindOf(choice.Err) != api.KindConflict || !strings.Contains(choice.Err.Error(), "a heap of 6 GiB would fit") {
 		t.Errorf("one that is not to wait: %+v", choice)
 	}
 	strict := *comes

@@ -67,13 +67,16 @@ func waits(v ledger.View, a *ledger.App) string {
 	text := "waits: " + w.Why
 	room := func(n *ledger.Node) bool { return n.Live() && v.Free(n) >= claim }
 	if live := v.Live(); len(live) > 0 && !w.Plan && !slices.ContainsFunc(live, room) {
-		text = fmt.Sprintf("waits for %v on any node", claim)
+		text = fmt.Sprintf("waits for %s on any node", claim.Words())
 		if least := placement.Least(a); least > 1 {
-			text = fmt.Sprintf("waits for %v on %d nodes", claim, least)
+			text = fmt.Sprintf("waits for %s on %d nodes", claim.Words(), least)
 		}
 	}
-	if w.Start > 0 {
+	switch {
+	case w.Start > v.Now():
 		text += "; expected start " + moment(v.Now(), a, a.At(w.Start))
+	case w.Start > 0:
+		text += "; expected to start at any moment"
 	}
 	return text
 }

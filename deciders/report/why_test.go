@@ -187,7 +187,7 @@ func TestWhy(t *testing.T) {
 		Wait:    &ledger.Wait{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(60e9), Latest: c.Now.Add(70e9), Why: "no room"}})
 	b := c.View().App("app-2")
 	w = report.Why(c.View(), estimate.Policy{}, b)
-	if w.Headline != "waits for 120g on any node; expected start 08:01:30" || w.Risk != api.RiskOK ||
+	if w.Headline != "waits for 120 GiB on any node; expected start 08:01:30" || w.Risk != api.RiskOK ||
 		!cmp.Equal(w.Parts, []api.WhyPart{{Part: api.PartQueued, For: 8}, {Part: api.PartStarting, For: 2}}, cmp.Comparer(near)) {
 		t.Errorf("%+v", w)
 	}
@@ -195,6 +195,13 @@ func TestWhy(t *testing.T) {
 	c.Know(ledger.RunEnded{App: b.ID, State: api.AppFailed, At: 20, By: api.EndedByKill, Reason: "killed by eve"})
 	if w = report.Why(c.View(), estimate.Policy{}, b); w.Parts[0].Part != api.PartQueued || w.Parts[0].For != 18 || w.Headline != "failed after 20 s: killed by eve" {
 		t.Errorf("%+v", w)
+	}
+
+	c.Know(ledger.Registered{ID: "app-3", Name: "q", Serial: 10, Tenant: ledger.Tenant{Launch: api.Launch{Heap: 120 * units.GiB}},
+		Promise: ledger.Promise{Start: c.Now.Add(-10e9), Mode: ledger.Paced},
+		Wait:    &ledger.Wait{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(-1e9), Why: "no room"}})
+	if w = report.Why(c.View(), estimate.Policy{}, c.View().App("app-3")); w.Headline != "waits for 120 GiB on any node; expected to start at any moment" {
+		t.Errorf("an expected start that has passed: %q", w.Headline)
 	}
 }
 

@@ -143,7 +143,8 @@ func listProfiles(r *api.ControlReply) any {
 	for i := range r.Profiles {
 		p := &r.Profiles[i]
 		list = append(list, object{"name": p.Name, "owner": p.Owner, "shared": p.Shared, "runs": p.Runs, "cores": p.Cores,
-			"duration_s": p.Duration, "stages": len(p.Stages), "variants": 1 + len(p.Variants), "core_seconds": p.Work()})
+			"duration_s": p.Duration, "stages": len(p.Stages), "variants": 1 + len(p.Variants), "core_seconds": p.Work(),
+			"contended": p.Contended})
 	}
 	return answer(object{"profiles": list})
 }

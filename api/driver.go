@@ -370,7 +370,8 @@ type DirectiveExecutor struct {
 
 // StageShares divides a running stage anew over its executors. The driver obeys
 // each Rev once: what is not launched yet goes to each executor in proportion to
-// what its Weight still lacks. It answers with EventStageBound.
+// what its Weight still lacks. It answers with EventStageBound. Where all is launched the stage
+// is late for what runs: the driver may start its last task a second time.
 type StageShares struct {
 	StageKey
 	Rev    uint64          `json:"rev"`

@@ -185,18 +185,21 @@ func (b *Bindings) Queue(keys []api.StageKey) {
 	}
 }
 
-// Admits reports whether a task of the stage may start on the executor. It may divide
-// the stage anew.
+// Admits reports whether a task of the stage, or the copy of one that was asked for (Task.Copy), may
+// start on the executor. It may divide the stage anew.
 func (b *Bindings) Admits(key api.StageKey, id api.ExecutorID, speculative bool) bool {
 	s := b.stage(key)
 	if s == nil {
 		return false
 	}
 	p := s.parts[id]
+	if speculative {
+		return s.has(p) && p == s.copyOn
+	}
 	if !s.has(p) {
 		return s.open && b.lives(id)
 	}
-	if !b.Gated() || s.open || s.barrier || speculative {
+	if !b.Gated() || s.open || s.barrier {
 		return true
 	}
 	// Idle with its share done: it takes a part of what others have left. The second
@@ -218,6 +221,9 @@ func (b *Bindings) Launched(key api.StageKey, index int, id api.ExecutorID) {
 	s.hold(index, p)
 	p.running++
 	p.spare, p.rested, s.idle = -1, false, -1
+	if p == s.copyOn {
+		s.copyOn = nil
+	}
 }
 
 // HeaviestWaiting is the weight of the stage's heaviest task that waits, 0 if none does.

@@ -21,6 +21,10 @@
 //     time by a new revision (api.StageShares).
 //   - Executors that leave launch nothing more: their rest goes to others, and they are
 //     unbound when nothing of the stage runs on them.
+//   - Copies: a stage's last task that runs alone, three times as long as its weight says by
+//     the others, and for which its stage is late by the planner's word (shares that leave nothing
+//     to divide), is copied to an executor that runs nothing, on another node if there is one
+//     ([Task.Copy]); that has its weight as well.
 //   - Ungated, all stages run on the first (lowest ids) executors of each node, as many as one
 //     stage has there, as in stock Spark, without shares.
 //   - A stage that gets nothing to run for [Stall] although it could has its gate opened.
@@ -31,9 +35,9 @@
 // millionth, together all of it ([Apportion]).
 //
 // The caller tells what happens to executors, stages and tasks, asks Admits for each
-// task that it could start, sends what TakeChanges returns to the planner, and offers
-// executors again when TakeFreed says so. It decides itself which task of a stage is
-// next and ends executors that leave once they are idle.
+// task that it could start and Task.Copy for each that runs alone, sends what TakeChanges returns
+// to the planner, and offers executors again when TakeFreed says so. It decides itself which
+// task of a stage is next and ends executors that leave once they are idle.
 //
 // [Conversation] is what driver and planner say to each other: a registration, which is
 // repeated when the connection came back or the planner knows the application no more,

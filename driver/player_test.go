@@ -61,6 +61,8 @@ func (p *player) call(f []string) (string, bool) {
 		b.Ended(key(f[1]), api.ExecutorID(f[2]))
 	case "returned":
 		b.Returned(key(f[1]), int(whole(f[2])))
+	case "succeeded":
+		task(f).Succeeded(b)
 	default:
 		return p.ask(f), true
 	}
@@ -71,6 +73,11 @@ func (p *player) call(f []string) (string, bool) {
 func (p *player) ask(f []string) string {
 	b := &p.b
 	switch f[0] {
+	case "copy":
+		if on, ok := task(f).Copy(b); ok {
+			return string(on)
+		}
+		return "none"
 	case "heaviest":
 		return strconv.FormatInt(b.HeaviestWaiting(key(f[1])), 10)
 	case "watch":
@@ -152,6 +159,15 @@ func ready(b *driver.Bindings, f []string) string {
 		}
 	}
 	return bindings(b.Ready(key(f[0]), int(whole(f[1])), weights, cached, barrier))
+}
+
+// task reads "... STAGE TASK MILLISECONDS TRIED...".
+func task(f []string) driver.Task {
+	t := driver.Task{Stage: key(f[1]), Index: int(whole(f[2])), Ran: time.Duration(whole(f[3])) * time.Millisecond}
+	for _, id := range f[4:] {
+		t.Tried = append(t.Tried, api.ExecutorID(id))
+	}
+	return t
 }
 
 func key(s string) api.StageKey {

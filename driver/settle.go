@@ -244,13 +244,14 @@ func (b *Bindings) vacate() {
 }
 
 // handOver gives each executor that part of the rest which its share lacks of the
-// planner's.
+// planner's. Where there is no rest the planner has said that what runs is late.
 func (b *Bindings) handOver(h *api.StageShares) {
 	s := b.stage(h.StageKey)
 	if s == nil || h.Rev <= s.handed {
 		return
 	}
 	s.handed = h.Rev
+	s.late = s.late || b.Gated() && !s.asks()
 	lacks := func(p *part) float64 {
 		wanted := 0.0
 		for _, x := range h.Shares {

@@ -33,7 +33,10 @@ type stage struct {
 	open, retired bool
 	idle          units.Instant // Since when it has nothing to run, -1 if it has.
 	handed        uint64        // The newest hand-over that was followed.
-	rest          int64         // The weight that is not launched.
+	late          bool          // By the planner, since all its tasks are launched.
+	copyOn        *part         // Where a copy of the last task is to start.
+	took          durations
+	rest          int64 // The weight that is not launched.
 	unlaunched    int
 	holders       []*part // Of each task that is launched.
 	// byWeight has the tasks by falling weight; those before next are launched.
@@ -66,7 +69,7 @@ func rank(id api.ExecutorID) int64 {
 func newStage(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int, barrier bool) *stage {
 	s := &stage{key: key, order: order, weights: weights, cached: cached, barrier: barrier,
 		parts: map[api.ExecutorID]*part{},
-		idle:  -1, unlaunched: len(weights), holders: make([]*part, len(weights))}
+		idle:  -1, unlaunched: len(weights), holders: make([]*part, len(weights)), took: durations{median: -1}}
 	for _, w := range weights {
 		s.total += w
 	}
@@ -139,14 +142,7 @@ func (s *stage) spare(p *part) bool { return p.running == 0 && !s.asks() }
 func (s *stage) free(p *part) bool { return s.retired || p.rested && s.spare(p) }
 
 // runs reports whether a task of the stage runs.
-func (s *stage) runs() bool {
-	for _, p := range s.parts {
-		if p.running > 0 {
-			return true
-		}
-	}
-	return false
-}
+func (s *stage) runs() bool { return s.atWork() > 0 }
 
 func (s *stage) hold(index int, p *part) {
 	s.release(index)

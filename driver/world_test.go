@@ -42,6 +42,7 @@ type job struct {
 	weights []int64
 	barrier bool
 	retired bool
+	copied  bool // A copy of a task was to start.
 	waiting []int
 	running map[int]api.ExecutorID
 	at      map[int]api.ExecutorID // Where each task was started last.
@@ -93,6 +94,7 @@ func (w *world) step() {
 		w.end(true)
 	case n < 11:
 		w.end(false)
+		w.copy()
 	case n == 11 && len(w.listed) > 0:
 		w.listed[w.draw(len(w.listed))].Leaving = true
 		w.tell()
@@ -304,11 +306,10 @@ func (w *world) offerTo(id api.ExecutorID) {
 	}
 	for _, j := range w.work {
 		for w.busy(id) < w.slots && len(j.waiting) > 0 {
-			line := fmt.Sprintf("admits %s %s", named(j.key), id)
 			if w.draw(20) == 0 {
-				line += " speculative"
+				w.do("admits %s %s speculative", named(j.key), id)
 			}
-			if w.do("%s", line) != "true" {
+			if w.do("admits %s %s", named(j.key), id) != "true" {
 				break
 			}
 			k := w.draw(len(j.waiting))
@@ -316,6 +317,37 @@ func (w *world) offerTo(id api.ExecutorID) {
 			j.waiting = slices.Delete(j.waiting, k, k+1)
 			j.running[i], j.at[i] = id, id
 			w.do("launched %s %d %s", named(j.key), i, id)
+		}
+	}
+}
+
+// copy has the tasks that run alone copied where that is granted. The copy ends first, or the other attempt.
+func (w *world) copy() {
+	for _, j := range w.work {
+		if j.retired || len(j.waiting) > 0 || len(j.running) != 1 {
+			continue
+		}
+		for i, at := range j.running {
+			if w.draw(3) > 0 {
+				w.revs++
+				w.do("%s shares %s %d", w.directive(), named(j.key), w.revs)
+			}
+			on := w.do("copy %s %d %d %s", named(j.key), i, 1900+w.draw(20000), at)
+			if on == "none" {
+				continue
+			}
+			j.copied = true
+			id := api.ExecutorID(on)
+			if w.draw(4) == 0 || w.leaves(id) || w.do("admits %s %s speculative", named(j.key), id) != "true" {
+				continue
+			}
+			w.do("launched %s %d %s", named(j.key), i, id)
+			if w.draw(2) == 0 {
+				at, j.running[i], j.at[i] = id, at, at
+			} else {
+				j.running[i], j.at[i] = id, id
+			}
+			w.do("ended %s %s", named(j.key), at)
 		}
 	}
 }
@@ -342,6 +374,8 @@ func (w *world) end(fails bool) bool {
 	delete(t.j.running, t.i)
 	if fails {
 		w.comeBack(t.j, t.i)
+	} else {
+		w.do("succeeded %s %d %d", named(t.j.key), t.i, 1+w.draw(900))
 	}
 	if len(t.j.running)+len(t.j.waiting) == 0 {
 		w.finish(t.j)
@@ -387,6 +421,9 @@ func (w *world) check() string {
 		sum, total := 0.0, 0.0
 		for _, x := range j.weights {
 			total += float64(x) / driver.MeanWeight
+		}
+		if j.copied {
+			total += float64(slices.Max(j.weights)) / driver.MeanWeight
 		}
 		nodes := map[string]int{}
 		for _, x := range w.b.Current(j.key) {

@@ -191,6 +191,10 @@ func (f StageEnded) line() Line {
 }
 
 func (f StageShared) line() Line {
+	if f.Moved == 0 {
+		return usual("last task late", ofStage(f.App, f.Stage),
+			"%s stage %d.%d would end %s late: its last task may be copied", f.App, f.Stage.Stage, f.Stage.Attempt, f.Late)
+	}
 	return usual("tail handed over", ofStage(f.App, f.Stage),
 		"%s stage %d.%d would end %s late: the work of %.1f tasks goes to other executors",
 		f.App, f.Stage.Stage, f.Stage.Attempt, f.Late, f.Moved)

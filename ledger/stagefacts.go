@@ -189,8 +189,8 @@ type StageShared struct {
 	App    api.AppID
 	Stage  api.StageKey
 	Shares []api.ExecutorShare
-	// Moved is the weight that changes hands, Late how much later than the deadline the stage
-	// would have ended.
+	// Moved is the weight that changes hands, 0 where the last task may be copied, Late how much later than the
+	// deadline the stage would have ended.
 	Moved float64
 	Late  units.Seconds
 }

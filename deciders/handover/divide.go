@@ -33,6 +33,8 @@ const (
 	// lateShare of the time left is how late a part must threaten to be before
 	// work is moved: less, the controllers make up for.
 	lateShare = 0.05
+	// lateTask is how late the last task alone must threaten to be at least.
+	lateTask units.Seconds = 1
 	// leastMove is the least weight worth moving, in mean tasks, leastMoveShare
 	// as a part of the stage: each move re-synchronises controllers.
 	leastMove      = 1
@@ -83,6 +85,27 @@ func divide(parts []part, left units.Seconds) []float64 {
 // inTime reports whether no part threatens to be late enough for work to be moved.
 func inTime(parts []part, left units.Seconds) bool {
 	return worst(parts, left) <= lateShare*max(0, left)
+}
+
+// lone reports whether a stage, of which so many tasks have not finished, waits for one that runs alone and threatens
+// to be late. Nothing can be moved, but the driver may have it copied: it is told the shares as they are.
+func lone(parts []part, left units.Seconds, unfinished int) bool {
+	running, waiting := 0.0, 0.0
+	for _, p := range parts {
+		if p.rest() > 0 { // What is done may be said to run for a moment longer, and not to have finished.
+			running, waiting = running+p.running, waiting+p.movable()
+		}
+	}
+	last := running == 1 && (unfinished == 1 || waiting < 0.5*leastMove)
+	return last && worst(parts, left) > max(lateTask, lateShare*left)
+}
+
+// asTheyAre are the shares that parts have.
+func asTheyAre(parts []part) (shares []float64) {
+	for _, p := range parts {
+		shares = append(shares, p.weight)
+	}
+	return shares
 }
 
 // moved is the weight that changes hands between two divisions.

@@ -99,3 +99,35 @@ func TestHandOverProperties(t *testing.T) {
 		}
 	})
 }
+
+// A stage of which one task is left, and late, has nothing to move: its driver is told that once.
+func TestALastTaskThatIsLateIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts      []part
+		left       units.Seconds
+		unfinished int
+		want       bool
+	}{
+		"one task is left and stands still": {[]part{{20, 19, 1, 0}, {20, 20, 0, 1}}, 10, 1, true},
+		"it is as fast as all, and in time": {[]part{{20, 19, 1, 1}, {20, 20, 0, 1}}, 10, 1, false},
+		"it is slow, and there is time":     {[]part{{20, 19, 1, 0.2}, {20, 20, 0, 1}}, 10, 1, false},
+		"its deadline has passed":           {[]part{{20, 19, 1, 0.9}, {20, 20, 0, 1}}, -1, 1, true},
+		"another one has just ended":        {[]part{{20, 19, 1, 0}, {20, 20, 1, 1}}, 10, 1, true},
+		"a heavy one":                       {[]part{{20, 11, 1, 0}, {20, 20, 0, 1}}, 10, 1, true},
+		"it is the only executor's":         {[]part{{20, 19, 1, 0}}, 10, 1, true},
+		"another one runs":                  {[]part{{20, 19, 1, 0}, {20, 19.5, 1, 1}}, 10, 2, false},
+		"a copy of it runs":                 {[]part{{20, 19, 1, 0}, {21, 20.5, 1, 1}}, 10, 1, false},
+		"two run there":                     {[]part{{20, 18, 2, 0}, {20, 20, 0, 1}}, 10, 2, false},
+		"another one waits":                 {[]part{{20, 18, 1, 0}, {20, 20, 0, 1}}, 10, 2, false},
+		"another one is said to be there":   {[]part{{20, 19, 1, 0}, {20, 20, 1, 1}}, 10, 2, true},
+		"it is late by little":              {[]part{{20, 19, 1, 1}, {20, 20, 0, 1}}, 0.5, 1, false},
+		"all has ended":                     {[]part{{20, 20, 0, 0}, {20, 20, 0, 1}}, -1, 0, false},
+	} {
+		if got := lone(c.parts, c.left, c.unfinished); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	if got := asTheyAre([]part{{20, 19, 1, 0}, {5, 5, 0, 1}}); len(got) != 2 || got[0] != 20 || got[1] != 5 {
+		t.Errorf("the shares as they are: %v", got)
+	}
+}

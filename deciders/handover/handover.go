@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -61,6 +62,9 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 		}
 		d.fold(v, a, s, true)
 		shares := divide(d.parts, left)
+		if shares == nil && lone(d.parts, left, s.Ready.Tasks-s.Finished()) {
+			shares = asTheyAre(d.parts)
+		}
 		if shares == nil {
 			continue
 		}
@@ -69,7 +73,9 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 		for i, t := range s.Targets {
 			m.Shares = append(m.Shares, api.ExecutorShare{Executor: t.Executor, Weight: shares[i]})
 		}
-		moves = append(moves, m)
+		if m.Moved > 0 || !slices.Equal(m.Shares, s.Shares) { // That its last task is late is said once.
+			moves = append(moves, m)
+		}
 	}
 	return moves
 }

@@ -1,7 +1,6 @@
 package plant
 
 import (
-	"math"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -115,15 +114,7 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 func (r *stageRun) fetchFailed() {
 	d, now := r.d, r.d.plant.clock.Now()
 	for _, p := range d.executors {
-		p.advance(now)
-		of := func(t *task) bool { return t.run == r }
-		p.tasks.computing, p.tasks.waiting = slices.DeleteFunc(p.tasks.computing, of), slices.DeleteFunc(p.tasks.waiting, of)
-		p.tasks.first = math.Inf(1)
-		for _, t := range p.tasks.computing {
-			p.tasks.first = min(p.tasks.first, t.end)
-		}
-		p.Machine.divide(now)
-		p.plan(now)
+		p.drop(now, func(t *task) bool { return t.run == r })
 	}
 	r.done = true
 	d.Bindings.Done(r.key)

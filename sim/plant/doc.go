@@ -56,7 +56,7 @@
 //
 // # What it does not do
 //
-// It models no disk, no cache and no speculation. Memory that is short makes nothing slower:
+// It models no disk, no cache and no speculation of Spark's own. Memory that is short makes nothing slower:
 // what is evicted and spilled is counted. A driver takes no cores for the launch of tasks, and
 // is not slowed by its neighbours.
 package plant

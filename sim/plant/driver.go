@@ -116,6 +116,7 @@ func (d *Driver) Watch() []api.StageKey {
 	if len(opened) > 0 {
 		d.offerAll()
 	}
+	d.copySlow()
 	return opened
 }
 
@@ -174,7 +175,9 @@ func (d *Driver) lost(p *Process) {
 	d.tell(api.Event{Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: p.Key.ID, Reason: "connection lost"}})
 	for _, t := range slices.Concat(p.tasks.computing, p.tasks.waiting) {
 		d.Bindings.Ended(t.run.key, p.Key.ID)
-		t.run.returned(t.index)
+		if other, _ := t.run.at(t.index); other == nil {
+			t.run.returned(t.index)
+		}
 	}
 	if p.Forgets {
 		d.repeat(p)

@@ -83,7 +83,7 @@ type task struct {
 	heaviest      float64 // Of those that wait, 0 when that is not known.
 	work, records float64
 	knee, faster  float64       // It reads that much faster from that share of its reading on; 0: evenly.
-	wake          units.Instant // When it has fetched what it reads.
+	began, wake   units.Instant // When it was started, and when it has fetched what it reads.
 	start, end    float64       // On the process's service.
 	cpu0          float64
 }
@@ -261,13 +261,13 @@ func (p *Process) finished(t *task) {
 		s.LargeCPU += units.Work(cpu)
 		s.LargeReading += units.Work(cpu * t.reading())
 	}
-	t.run.finished(p, t.index, cpu)
+	t.run.finished(p, t, cpu)
 }
 
 // launch starts a task in a free slot: it waits for what it reads, then computes.
 func (p *Process) launch(t *task) {
 	now := p.Machine.Plant.clock.Now()
-	t.part = p.tasks.part(t.run)
+	t.part, t.began = p.tasks.part(t.run), now
 	if t.heaviest > 0 {
 		p.tasks.heaviest, p.tasks.heaviestOf = t.heaviest, t.run
 	}
@@ -286,6 +286,18 @@ func (p *Process) compute(t *task) {
 	t.start, t.end, t.cpu0 = p.pace.service, p.pace.service+t.work, p.pace.threadCPU
 	p.tasks.computing = append(p.tasks.computing, t)
 	p.tasks.first = min(p.tasks.first, t.end)
+}
+
+// drop ends those of its tasks without a result.
+func (p *Process) drop(now units.Instant, of func(*task) bool) {
+	p.advance(now)
+	p.tasks.computing, p.tasks.waiting = slices.DeleteFunc(p.tasks.computing, of), slices.DeleteFunc(p.tasks.waiting, of)
+	p.tasks.first = math.Inf(1)
+	for _, t := range p.tasks.computing {
+		p.tasks.first = min(p.tasks.first, t.end)
+	}
+	p.Machine.divide(now)
+	p.plan(now)
 }
 
 // awake lets tasks compute that have fetched.

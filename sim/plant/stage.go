@@ -41,6 +41,7 @@ type stageRun struct {
 	line, late line
 
 	gapSet, ready, done bool
+	copied              bool // A second attempt of a task has been started beside the first.
 	// next is the first task that was never launched, back those that came back.
 	next      int
 	back      []int
@@ -228,6 +229,11 @@ func (r *stageRun) launch(p *Process) {
 	if r.first == 0 {
 		r.first = r.d.Elapsed()
 	}
+	r.start(p, i)
+}
+
+// start starts an attempt of a task on p.
+func (r *stageRun) start(p *Process, i int) {
 	r.d.Bindings.Launched(r.key, i, p.Key.ID)
 	r.d.offerFreed()
 	t := &task{run: r, index: i, weight: float64(r.weight(i)) / driver.MeanWeight,
@@ -240,9 +246,14 @@ func (r *stageRun) launch(p *Process) {
 }
 
 // finished notes a task's end; the last one ends the stage.
-func (r *stageRun) finished(p *Process, index int, cpu float64) {
+func (r *stageRun) finished(p *Process, t *task, cpu float64) {
+	index := t.index
 	r.base.by[r.tasks[index]] = p
 	r.d.Bindings.Ended(r.key, p.Key.ID)
+	driver.Task{Stage: r.key, Index: index, Ran: r.d.plant.clock.Now().Sub(t.began)}.Succeeded(&r.d.Bindings)
+	if r.copied {
+		r.endCopies(index)
+	}
 	r.d.offerFreed()
 	r.remaining--
 	r.cpu += cpu

@@ -35,6 +35,7 @@ import org.apache.spark.util.Utils
  * @param jobClass        Interactive, Deadline or Batch, "" for the default
  * @param certainty       how likely it is to be in time
  * @param jobMost         the longest that a job or a SQL query may take, in seconds, 0 for no bound
+ * @param copies          whether any task may have a second attempt beside the first: its user wants speculation
  * @param memoryWeight    its part of the off-heap memory that applications share
  * @param memoryFloor     the least of it that an executor has, in bytes
  * @param context         the number of this context of the JVM, from 0
@@ -65,6 +66,7 @@ private[spark] final case class PacerConf(
     byMoment: Boolean = false,
     certainty: Double = 0,
     jobMost: Double = 0,
+    copies: Boolean = false,
     utcOffset: Int = 0,
     plaintext: Boolean = false) {
 
@@ -147,7 +149,8 @@ private[spark] object PacerConf {
 
   private val DynamicAllocation = Seq("spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled")
     .map(_ -> "the planner chooses the executors")
-  private val AgainstPacing = Seq("spark.speculation" -> "a second copy of a task works against pacing")
+  private val Speculation = "spark.speculation"
+  private val AgainstPacing = Seq(Speculation -> "copies of many tasks work against pacing, Pacer copies a slow one that runs alone")
   private val ShuffleServices = Seq("spark.shuffle.service.enabled" -> "Pacer's nodes run none",
     "spark.shuffle.push.enabled" -> "it needs a shuffle service")
   private val Instances = "spark.executor.instances"
@@ -219,7 +222,8 @@ private[spark] object PacerConf {
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, least, most, here.number, here.before, shared,
-      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty, jobMost = jobMost, utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
+      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty,
+      jobMost = jobMost, copies = get(Speculation).exists(_.equalsIgnoreCase("true")), utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

@@ -27,6 +27,9 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * '''Leaving''' executors launch nothing more: their rest goes to others, and they
  * are unbound when nothing of the stage runs on them.
  *
+ * '''Copies''': a stage's last task that runs alone, CopyTimes as long as its weight says by the others, and
+ * for which its stage is late by the planner's word (shares that leave nothing to divide), is copied to an executor that runs nothing, on another node if there is one; that has its weight as well.
+ *
  * '''Ungated''', all stages run on the first (lowest ids) executors of each node, as many as
  * one stage has there, as in stock Spark, without shares.
  *
@@ -150,11 +153,13 @@ private[scheduler] final class StageBindings {
     stages.get(key).foreach(_.order = i - keys.size)
   }
 
-  /** Whether a task of the stage may start on the executor now. */
+  /** Whether a task of the stage, or the copy of one that was asked for, may start on the executor now. */
   def admits(key: StageKey, executor: String, speculative: Boolean): Boolean = stages.get(key).exists { s =>
-    if (!s.bound.contains(executor)) {
+    if (speculative) {
+      s.bound(executor) && s.copyOn.contains(executor)
+    } else if (!s.bound.contains(executor)) {
       s.open && alive.contains(executor)
-    } else if (!gated || s.open || s.barrier || speculative) {
+    } else if (!gated || s.open || s.barrier) {
       true
     } else {
       // Idle with its share done: hand over a part of what others have left. The
@@ -174,7 +179,36 @@ private[scheduler] final class StageBindings {
     s.spareSince -= executor
     s.rested -= executor
     s.idleSince = -1
+    if (s.copyOn.contains(executor)) s.copyOn = None
   }
+
+  /** A task of the stage has succeeded after so many milliseconds. */
+  def succeeded(key: StageKey, index: Int, ran: Long): Unit = stages.get(key).foreach(_.note(index, ran))
+
+  /**
+   * Has a task copied that runs alone, for so many milliseconds, when the stage's others have ended: if it takes
+   * much longer than these say, and the planner has said that the stage is late for it. Its attempts so far were
+   * started on those executors. Returns the one that admits the copy from now on.
+   */
+  def copy(key: StageKey, index: Int, ran: Long, tried: Seq[String]): Option[String] = for {
+    s <- stages.get(key) if s.late && !s.open && !s.barrier && !s.asks && !s.retired && !s.copyOn.exists(s.bound)
+    if s.running.valuesIterator.sum == 1 && s.slow(index, ran)
+    e <- idleFor(s).filterNot(tried.contains).sortBy(capacityOf)(Ordering.Double.TotalOrdering.reverse)
+      .sortBy(e => tried.exists(t => alive.contains(t) && nodeOf(t) == nodeOf(e))).headOption
+  } yield {
+    s.copyOn = Some(e)
+    s.bound += e
+    s.share(e) = s.launched(e) + s.weights(index)
+    changed += key
+    freed = true
+    e
+  }
+
+  /** Executors that run nothing, lowest id first: of the stage, or of none where it may have one more. */
+  private def idleFor(s: Stage): Seq[String] = nodes.valuesIterator.flatMap { there =>
+    val more = there.count(s.bound) < perStage(there)
+    there.filter(e => stages.valuesIterator.forall(o => o.running(e) == 0 && ((o eq s) || !o.bound(e))) && (more || s.bound(e)))
+  }.toSeq.sorted(ById)
 
   /** The weight of the stage's heaviest task that waits, 0 if none does. */
   def heaviestWaiting(key: StageKey): Long = stages.get(key).fold(0L)(_.heaviest)
@@ -396,9 +430,13 @@ private[scheduler] final class StageBindings {
     freed = true
   }
 
-  /** Gives each executor that part of the rest which its share lacks of the planner's. */
+  /**
+   * Gives each executor that part of the rest which its share lacks of the planner's. Where there is no rest the
+   * planner has said that what runs is late.
+   */
   private def handOver(h: StageShares): Unit = stages.get(h.key).filter(h.rev > _.handedOver).foreach { s =>
     s.handedOver = h.rev
+    s.late |= gated && !s.asks
     val lacks = s.bound.iterator.map(e => e -> math.max(0.0, h.weights.getOrElse(e, 0.0) * MeanWeight - s.launched(e))).toMap
     if (gated && lacks.valuesIterator.sum > 0) {
       divide(s, lacks)
@@ -443,6 +481,13 @@ private[scheduler] object StageBindings {
    */
   val RestNanos: Long = 3L * 1000 * 1000 * 1000
 
+  /** A task is slow that takes so many times as long as its weight and the stage's median say, and as many milliseconds. */
+  private val CopyTimes = 3.0
+  private val CopyMillis = 2000L
+
+  /** How many tasks say at least how long one takes. */
+  private val CopyKnown = 3
+
   /** Executor ids are decimal; others come last. */
   val ById: Ordering[String] = Ordering.by[String, (Long, String)](id => (id.toLongOption.getOrElse(Long.MaxValue), id))
 
@@ -467,6 +512,10 @@ private[scheduler] object StageBindings {
     /** A newer attempt has its place. */
     var retired = false
     var idleSince: Long = -1L
+    /** By the planner, since all its tasks are launched. */
+    var late = false
+    /** Where a copy of the last task is to start. */
+    var copyOn = Option.empty[String]
     /** The newest hand-over that was followed. */
     var handedOver = 0L
     var rest: Long = total
@@ -475,6 +524,23 @@ private[scheduler] object StageBindings {
     /** Tasks by falling weight; those before next are launched. */
     private lazy val byWeight = TaskWeights.heaviestFirst(weights)
     private var next = 0
+    /** Milliseconds that each task took for a mean task's weight, 0 where it has not succeeded; their median, -1 for not known. */
+    private lazy val took = new Array[Double](weights.length)
+    private var median = -1.0
+
+    def note(index: Int, ran: Long): Unit = {
+      took(index) = math.max(1L, ran).toDouble * MeanWeight / math.max(1L, weights(index))
+      median = -1
+    }
+
+    /** Whether a task that runs for so many milliseconds is slow. */
+    def slow(index: Int, ran: Long): Boolean = ran >= CopyMillis && {
+      if (median < 0) {
+        val known = took.filter(_ > 0).sorted(Ordering.Double.TotalOrdering)
+        median = if (known.length < CopyKnown) Double.PositiveInfinity else known(known.length / 2)
+      }
+      ran > CopyTimes * median * weights(index) / MeanWeight
+    }
 
     /** The weight of the heaviest task that waits, 0 if none does. */
     def heaviest: Long = {

@@ -191,6 +191,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     retireZombies()
     beginHeld(System.nanoTime())
     followPools()
+    running.valuesIterator.foreach(_._1.copySlow(System.currentTimeMillis()))
     bindings.watch(System.nanoTime()).foreach { key =>
       logWarning(s"pacer: stage ${key.stage} had executors and nothing running for 10 s: any executor may run it now")
     }
@@ -242,14 +243,14 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     bindings.queue(rootPool.getSortedTaskSetQueue.collect { case m: StageBoundTaskSet => m.key }.toSeq)
   }
 
-  private def end(m: StageBoundTaskSet): Unit = {
+  /** The stage has ended but for what runs of it, if anything; called again when that has. */
+  private[pacer] def end(m: StageBoundTaskSet): Unit = {
     held.remove(m.key)
-    if (running.remove(m.key).isDefined) {
-      followPools()
-      bindings.done(m.key)
-      tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
-      flush()
-    }
+    val ends = running.remove(m.key).isDefined
+    if (ends) followPools()
+    if (m.runningTasks > 0) bindings.retire(m.key) else bindings.done(m.key)
+    if (ends) tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
+    flush()
   }
 
   /**
@@ -263,7 +264,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
 
   /** Says which bindings changed, and has freed executors offered at once (docs/spark.md, S8). */
   private def flush(): Unit = {
-    bindings.takeChanges().foreach { case (key, bound) => tell(StageBound(key, bound)) }
+    bindings.takeChanges().foreach { case (key, bound) => if (running.contains(key)) tell(StageBound(key, bound)) }
     if (bindings.takeFreed() && backend != null) backend.reviveOffers()
   }
 

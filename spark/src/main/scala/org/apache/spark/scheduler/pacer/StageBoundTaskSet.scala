@@ -7,7 +7,7 @@ import org.apache.spark.TaskFailedReason
 import org.apache.spark.TaskState.TaskState
 import org.apache.spark.pacer.PacerExecutorPlugin
 import org.apache.spark.pacer.Wire.StageKey
-import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, TaskLocality, TaskSet, TaskSetManager}
+import org.apache.spark.scheduler.{DirectTaskResult, ExecutorLossReason, ShuffleMapTask, TaskInfo, TaskLocality, TaskSet, TaskSetManager}
 
 /**
  * A task set whose tasks start only where [[StageBindings]] admits them. The gate
@@ -34,8 +34,29 @@ private[scheduler] final class StageBoundTaskSet(
       host: String,
       maxLocality: TaskLocality.Value,
       speculative: Boolean): Option[(Int, TaskLocality.Value, Boolean)] = {
-    if (bindings.admits(key, execId, speculative)) super.dequeueTaskHelper(execId, host, maxLocality, speculative) else None
+    if (!bindings.admits(key, execId, speculative)) None
+    else if (speculative) lone.map(task => (task.index, TaskLocality.ANY, true))
+    else super.dequeueTaskHelper(execId, host, maxLocality, speculative)
   }
+
+  /** The attempt that runs alone once all other tasks have succeeded. */
+  private def lone: Option[TaskInfo] =
+    if (isZombie || isBarrier || tasksSuccessful != numTasks - 1 || runningTasks != 1) None
+    else runningTasksSet.headOption.map(taskInfos).filter(task => !successful(task.index))
+
+  /**
+   * Whether a second attempt of a task does no harm while the first one runs. What a result task does is its
+   * program's: a row that it writes to a database is there twice, unless its user has asked for copies.
+   */
+  private lazy val copyable = scheduler.settings.copies || tasks.head.isInstanceOf[ShuffleMapTask]
+
+  /** Has the last task copied where it is slow. */
+  def copySlow(now: Long): Unit = for {
+    task <- lone if copyable
+    tried = taskAttempts(task.index).map(_.executorId)
+    executor <- bindings.copy(key, task.index, task.timeRunning(now), tried)
+  } logWarning(s"pacer: task ${task.index} of stage ${key.stage} runs alone on executor ${tried.head} for " +
+    s"${task.timeRunning(now) / 1000} s, executor $executor runs a copy of it")
 
   /**
    * Called when a task really starts: what is found for a barrier stage is taken back without a word
@@ -67,8 +88,11 @@ private[scheduler] final class StageBoundTaskSet(
     if (!info.finished && !successful(info.index)) note {
       val records = totals.add(info.index, result.accumUpdates, info.launchTime, System.currentTimeMillis())
       facts.shuffleId.foreach(scheduler.history.wrote(_, info.partitionId, records))
+      bindings.succeeded(key, info.index, System.currentTimeMillis() - info.launchTime)
     }
     super.handleSuccessfulTask(tid, result)
+    // What runs yet is a copy, which is killed, or does not listen.
+    if (tasksSuccessful == numTasks && runningTasks > 0) scheduler.end(this)
   }
 
   override def handleFailedTask(tid: Long, state: TaskState, reason: TaskFailedReason): Unit = {

@@ -10,15 +10,15 @@ import scala.collection.mutable
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{Test, Timeout}
 
-import org.apache.spark.{HashPartitioner, JobArtifactSet, ShuffleDependency, SparkConf, SparkContext, TaskContext, TaskKilled, TaskState}
+import org.apache.spark.{HashPartitioner, JobArtifactSet, ShuffleDependency, SparkConf, SparkContext, TaskContext, TaskEndReason, TaskKilled, TaskState}
 import org.apache.spark.pacer.{DriverContexts, PacerConf}
-import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor, DriverEvent, StageReady}
+import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor, DriverEvent, StageDone, StageKey, StageReady, StageShares}
 import org.apache.spark.resource.ResourceProfile
-import org.apache.spark.scheduler.{DAGScheduler, ExecutorKilled, MapStatus, ResultStage, SchedulerBackend, Task, TaskDescription, TaskInfo}
-import org.apache.spark.scheduler.{TaskSet, WorkerOffer}
+import org.apache.spark.scheduler.{DAGScheduler, DirectTaskResult, ExecutorKilled, MapStatus, ResultStage, SchedulerBackend, Task, TaskDescription, TaskInfo}
+import org.apache.spark.scheduler.{TaskSet, TaskSetManager, WorkerOffer}
 import org.apache.spark.status.api.v1.ThreadStackTrace
 import org.apache.spark.storage.BlockManagerId
-import org.apache.spark.util.CallSite
+import org.apache.spark.util.{AccumulatorV2, CallSite}
 
 /** The scheduler under offers that are made by hand; tasks that start run until the test ends them. */
 class OffersTest {
@@ -174,6 +174,43 @@ class OffersTest {
     assertEquals(Seq("0" -> "2", "0" -> "2"), w.offer(cores = 4, "2"))
   }
 
+  @Test @Timeout(60) def aSlowLastTaskIsCopiedAndTheStageEndsWithTheCopy(): Unit = withScheduler("spark.speculation" -> "true") { w =>
+    w.gate("1" -> "a", "2" -> "b")
+    w.submit(stage = 0, tasks = 4)
+    assertEquals(Seq("0" -> "1", "0" -> "1", "0" -> "2", "0" -> "2"), w.offer(cores = 2, "1", "2"))
+    Seq("1", "2").foreach(w.succeed(stage = 0, _))
+    w.slow(stage = 0, after = 3600000)
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"), "two tasks run")
+    w.succeed(stage = 0, "2")
+    w.slow(stage = 0, after = 3600000)
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"), "its stage is in time")
+    w.late(stage = 0)
+    w.slow(stage = 0, after = 1000)
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"), "it is as fast as any")
+    w.slow(stage = 0, after = 3600000)
+    assertEquals(Nil, w.offer(cores = 1, "1"), "it runs there")
+    assertEquals(Seq("0" -> "2"), w.offer(cores = 1, "2"))
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"))
+    w.submit(stage = 1, tasks = 2)
+    assertEquals(Nil, w.ended)
+    w.succeed(stage = 0, "2")
+    assertEquals(Seq("1"), w.killed, "the slow attempt")
+    assertEquals(Seq(0 -> 4), w.ended, "it has ended though that does not listen")
+    assertEquals(Seq("1" -> "1", "1" -> "2"), w.offer(cores = 1, "1", "2"), "its zombie leaves the other slots")
+    w.end(stage = 0, executor = "1")
+    assertEquals(Seq(0 -> 4), w.ended, "once")
+  }
+
+  @Test @Timeout(60) def whatOneAttemptMayDoOnlyOnceIsNotCopied(): Unit = withScheduler() { w =>
+    w.gate("1" -> "a", "2" -> "b")
+    w.submit(stage = 0, tasks = 4)
+    assertEquals(4, w.offer(cores = 2, "1", "2").size)
+    Seq("1", "2", "2").foreach(w.succeed(stage = 0, _))
+    w.late(stage = 0)
+    w.slow(stage = 0, after = 3600000)
+    assertEquals(Nil, w.offer(cores = 1, "1", "2"))
+  }
+
   private def withScheduler(conf: (String, String)*)(body: World => Unit): Unit = {
     val sc = new SparkContext(new SparkConf(false).setMaster("pacer-test").setAppName("t").set("spark.ui.enabled", "false").setAll(conf))
     try body(new World(sc)) finally sc.stop()
@@ -190,11 +227,14 @@ object OffersTest {
     val scheduler = new StageBoundTaskScheduler(sc, PacerConf.parse("sparkpacer://127.0.0.1:1", sc.conf, context), context.clock)
     private val running = mutable.ArrayBuffer[TaskDescription]()
     private val events = mutable.ArrayBuffer[DriverEvent]()
+    private var directive: Directive = _
     scheduler.tell = events += _
 
     new DAGScheduler(sc, scheduler) {
       override def taskSetFailed(taskSet: TaskSet, reason: String, exception: Option[Throwable]): Unit = failed += reason
       override def taskStarted(task: Task[_], info: TaskInfo): Unit = ()
+      override def taskEnded(task: Task[_], reason: TaskEndReason, result: Any, updates: Seq[AccumulatorV2[_, _]],
+          peaks: Array[Long], info: TaskInfo): Unit = ()
     }
     scheduler.initialize(new SchedulerBackend {
       override def start(): Unit = ()
@@ -213,7 +253,8 @@ object OffersTest {
     def gate(perStage: Int, executors: (String, String)*): Unit = list(gated = true, perStage, executors: _*)
 
     def list(gated: Boolean, perStage: Int, executors: (String, String)*): Unit = {
-      scheduler.follow(Directive(1, gated, executors.map { case (id, node) => DirectiveExecutor(id, node, 1.0, perStage = perStage) }, ""))
+      directive = Directive(1, gated, executors.map { case (id, node) => DirectiveExecutor(id, node, 1.0, perStage = perStage) }, "")
+      scheduler.follow(directive)
       executors.foreach { case (id, node) => scheduler.executorAdded(id, node) }
     }
 
@@ -238,6 +279,31 @@ object OffersTest {
       running -= task
       scheduler.handleFailedTask(scheduler.taskIdToTaskSetManager.get(task.taskId), task.taskId, TaskState.KILLED, TaskKilled("for the test"))
     }
+
+    /** Has a task of a stage succeed on an executor, the one that was started there last. */
+    def succeed(stage: Int, executor: String): Unit = {
+      val task = running.findLast(t => t.executorId == executor && manager(t).taskSet.stageId == stage).get
+      running -= task
+      val result = new DirectTaskResult[Int](sc.env.serializer.newInstance().serialize(0), Nil, Array.empty[Long])
+      scheduler.handleSuccessfulTask(manager(task), task.taskId, result)
+    }
+
+    /** Looks at a stage's last task as if so many milliseconds had passed. */
+    def slow(stage: Int, after: Long): Unit = running.map(manager).find(_.taskSet.stageId == stage).foreach {
+      case m: StageBoundTaskSet => scheduler.synchronized(m.copySlow(System.currentTimeMillis() + after))
+      case m => throw new AssertionError(m.name)
+    }
+
+    /** Has the planner say that a stage is late for what runs of it. */
+    def late(stage: Int): Unit = {
+      directive = directive.copy(epoch = directive.epoch + 1, shares = List(StageShares(StageKey(stage, 0), directive.epoch, Map.empty)))
+      scheduler.follow(directive)
+    }
+
+    private def manager(t: TaskDescription): TaskSetManager = scheduler.taskIdToTaskSetManager.get(t.taskId)
+
+    /** The stages that the planner was told to have ended, with their tasks. */
+    def ended: Seq[(Int, Int)] = events.collect { case s: StageDone => s.key.stage -> s.tasks }.toSeq
 
     /** Ends a stage with what it runs. */
     def finish(stage: Int): Unit = {

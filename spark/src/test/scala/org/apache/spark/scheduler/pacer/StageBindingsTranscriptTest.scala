@@ -58,10 +58,12 @@ object StageBindingsTranscriptTest {
       case List("launched", stage, index, id) => silent(b.launched(key(stage), index.toInt, id))
       case List("ended", stage, id) => silent(b.ended(key(stage), id))
       case List("returned", stage, index) => silent(b.returned(key(stage), index.toInt))
+      case List("succeeded", stage, index, millis) => silent(b.succeeded(key(stage), index.toInt, millis.toLong))
       case _ => Some(ask(call))
     }
 
     private def ask(call: List[String]): String = call match {
+      case "copy" :: stage :: index :: millis :: tried => b.copy(key(stage), index.toInt, millis.toLong, tried).getOrElse("none")
       case List("heaviest", stage) => b.heaviestWaiting(key(stage)).toString
       case List("watch", millis) => list(b.watch(millis.toLong * 1000000L).map(name), " ")
       case List("changes") => list(b.takeChanges().map { case (stage, bound) => s"${name(stage)}: ${bindings(bound)}" }, "; ")

@@ -103,8 +103,12 @@ func sayRepeated(a *ledger.App) string {
 	return fmt.Sprintf("in %d repeated stage attempts", n)
 }
 
-// sayMore says what the first stage of a that had more to do than in its profile had more of.
+// sayMore says by how much a's stages took more for each record than in its profile, else what the first one that had
+// more to do had more of.
 func sayMore(a *ledger.App) string {
+	if factor, stages := slower(a); factor >= leastSlower && stages > 1 {
+		return fmt.Sprintf("with more work: a record took %.2fx the CPU time of its profile, by %d stages", factor, stages)
+	}
 	for _, s := range a.Order {
 		if s.Annotation != ledger.Unmatched && !s.Estimated() && s.Done != nil && s.Key().Attempt == 0 {
 			if text := more(s, a.Profile.Graph); text != "" {

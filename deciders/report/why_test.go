@@ -3,6 +3,7 @@ package report_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -212,5 +213,38 @@ func TestTheTimeOfAnEarlierRecordIsNotKnown(t *testing.T) {
 	w := report.WhyEnded(&e)
 	if w.Parts == nil || len(w.Parts) != 0 || !slices.Equal(w.Causes, []string{"1.0 s suspended", "9.0 s waiting for cores"}) {
 		t.Errorf("%+v", w)
+	}
+}
+
+// Of a run whose machines are slower it is said by how much, whatever its input is. One stage alone says it of itself.
+func TestWhyOfASlowerMachine(t *testing.T) {
+	for _, c := range []struct {
+		records int64
+		used    []units.Seconds // By profile 60, 10 and 100.
+		want    string
+	}{
+		{3000, []units.Seconds{66, 11}, "with more work: a record took 1.10x the CPU time of its profile, by 2 stages"},
+		{3000, []units.Seconds{66, 20, 109}, "with more work: a record took 1.09x the CPU time of its profile, by 3 stages"},
+		{3000, []units.Seconds{66}, "with more work: stage 0 used 1.1x the CPU time of its profile"},
+		{3000, []units.Seconds{61, 20}, "with more work: stage 1 used 2.0x the CPU time of its profile"},
+		{6000, []units.Seconds{120, 10}, "with more work: stage 0 read 2.0x its profile"},
+		{6000, []units.Seconds{132, 11}, "with more work: a record took 1.10x the CPU time of its profile, by 2 stages"},
+	} {
+		w := ledgertest.New(t, "a")
+		w.Know(ledger.ProfileSaved{Body: ledgertest.Chain("p")})
+		a := w.App("app-1", "p", 100, "a")
+		at := units.Seconds(2)
+		for i, used := range c.used {
+			w.To(at)
+			s := w.Ready(a, i, []string{"read", "map", "sum"}[i], []int64{c.records, 1000, 2000}[i], "1")
+			w.Know(ledger.StageAimed{App: a.ID, Stage: s.Key(), First: 1, Aim: ledger.Aim{Planned: true, Work: []units.Work{60, 10, 100}[i]}})
+			w.To(at + 20)
+			w.Done(a, s, used, at)
+			at += 20
+		}
+		why := report.Why(w.View(), estimate.Policy{}, a)
+		if !slices.ContainsFunc(why.Causes, func(said string) bool { return strings.HasSuffix(said, c.want) }) {
+			t.Errorf("%+v: %q", c, why.Causes)
+		}
 	}
 }

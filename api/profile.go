@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -64,6 +65,9 @@ type Profile struct {
 	Suspected float64 `json:"suspected,omitempty"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
+	// Folds has how many stages, of as many jobs that look alike, the stage of an id stands for; others stand for
+	// themselves. Its times, sizes and work are those of all of them, its tasks and the longest of them those of one.
+	Folds map[int]int `json:"folds,omitempty"`
 	// Residuals are what its newest runs had besides what was known of them, the newest first.
 	Residuals []Residual `json:"residuals,omitempty"`
 	// Share is the part of the newest runs of the name that were of this variant, newer ones counting
@@ -153,6 +157,25 @@ type ProfileStage struct {
 	// Warmup is the CPU time that the stage uses besides on an executor that has run
 	// nothing else, 0 where it is not known.
 	Warmup units.Work `json:"warmup_core_seconds,omitempty"`
+}
+
+// Count is how many stages the one of that id stands for.
+func (p *Profile) Count(id int) int { return max(1, p.Folds[id]) }
+
+// Part is s with that many times its times, sizes and work.
+func (s ProfileStage) Part(part float64) ProfileStage {
+	if part == 1 {
+		return s
+	}
+	whole := func(n int64) int64 { return int64(math.Round(part * float64(n))) }
+	s.Duration, s.Gap = s.Duration*units.Seconds(part), s.Gap*units.Seconds(part)
+	s.CoreSeconds *= units.Work(part)
+	s.Records, s.Bytes = max(1, whole(s.Records)), whole(s.Bytes)
+	s.RecordsWritten, s.BytesWritten = whole(s.RecordsWritten), whole(s.BytesWritten)
+	if s.CoreSeconds > 0 {
+		s.NominalRate = units.Rate(float64(s.Records) / float64(s.CoreSeconds))
+	}
+	return s
 }
 
 // Width is how many cores one of s's tasks can use, 1 at least.
@@ -278,6 +301,10 @@ func (p *Profile) validate(f *faults) {
 		seen[s.ID] = true
 	}
 	f.out()
+	for id, n := range p.Folds {
+		f.check(seen[id], "folds has stage %d, which is not there", id)
+		f.between("folds", float64(n), 1, MostCount)
+	}
 }
 
 func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {

@@ -155,6 +155,9 @@ func (b Bound) within(s *api.ProfileStage, r rest, left units.Seconds) units.Sec
 	return part
 }
 
+// One is how long a stage of one of several jobs that a profile has as one may take, which takes so long at all cores.
+func (b Bound) One(takes units.Seconds) units.Seconds { return aimed(b.of(takes)) }
+
 // Within is how long stage m.Stage of g may take from now on by p.Legs, where its leg has begun at m.Began: as long as
 // the stages that follow it in its leg can have their part. It is +Inf where nothing is bound, and <= 0 where the
 // time has passed: all cores.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -48,6 +49,8 @@ type App struct {
 	// Profile is its own copy of the profile that it is matched to, nil without one.
 	Profile *Profile
 
+	// Folded has the stage attempts that were folded while it ran, which Stages lacks; nil for none. Nobody changes it.
+	Folded *profiles.Recorder
 	Stages map[api.StageKey]*Stage
 	Order  []*Stage // In order of the ready event.
 	opened []*Stage // Those that are not done, in order of id and attempt.

@@ -107,7 +107,7 @@ func examples() []ledger.Fact {
 		ledger.StageReady{App: app, Ready: api.StageReady{StageKey: api.StageKey{Stage: 4}, Tasks: 4}, At: 3, Seq: 2},
 		ledger.StageRebound{App: app, Stage: key, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}},
 		ledger.StageShared{App: app, Stage: key, Shares: []api.ExecutorShare{{Executor: "1", Weight: 4}}}, ledger.StageTargeted{App: app, Stage: key, Targets: targets},
-		ledger.StageAdded{App: second, Stage: key, Extra: extra()},
+		ledger.StageAdded{App: second, Stage: key, Extra: extra()}, ledger.StagesFolded{App: app, Into: &profiles.Recorder{Name: "p"}},
 		ledger.QueryEnded{App: second, Execution: 3, Left: true}, ledger.VariantTaken{App: second, Stage: key},
 		ledger.TargetsDropped{App: app}, ledger.Waited{For: time.Second},
 		ledger.PacingChanged{App: app, Pacing: "paced", Why: "it has to be"},

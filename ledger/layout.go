@@ -14,6 +14,7 @@ import (
 //	planner/epoch         counters: newest epoch, application number and term; the store's name; what an operator wants
 //	app/ID                a running application (appRecord)
 //	app/ID/marks          what every event changes of it (markRecord)
+//	app/ID/folded         stage attempts that were folded (profiles.Recorder)
 //	app/ID/profile        the profile that it is matched to (api.Profile)
 //	app/ID/stage/S.A      attempt A of its stage S (StageRecord)
 //	app/ID/counters/S.A   what nodes told of it in all ([]Counters)
@@ -76,6 +77,7 @@ func planKey(node string) string                      { return planPrefix + part
 func historyKey(id api.AppID) string                  { return historyPrefix + part(id) }
 func queueKey(key string) string                      { return queuePrefix + part(key) }
 func ownProfile(id api.AppID) string                  { return appKey(id) + "/profile" }
+func foldedKey(id api.AppID) string                   { return appKey(id) + "/folded" }
 func stagePrefix(id api.AppID) string                 { return appKey(id) + "/stage/" }
 func marksKey(id api.AppID) string                    { return appKey(id) + "/marks" }
 func usageKey(id api.AppID) string                    { return appKey(id) + "/usage" }

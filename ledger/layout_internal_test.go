@@ -24,7 +24,7 @@ func TestEveryKeyFitsEveryStore(t *testing.T) {
 	}
 	keys := map[string]func(name string) string{
 		"appKey": of(appKey), "planKey": planKey, "profileKey": func(name string) string { return profileKey(profileID{name, "u" + name}) }, "historyKey": of(historyKey), "queueKey": queueKey,
-		"ownProfile": of(ownProfile), "stagePrefix": of(stagePrefix), "marksKey": of(marksKey), "usageKey": of(usageKey),
+		"ownProfile": of(ownProfile), "stagePrefix": of(stagePrefix), "marksKey": of(marksKey), "usageKey": of(usageKey), "foldedKey": of(foldedKey),
 		"countersPrefix": of(countersPrefix), "samplesPrefix": of(samplesPrefix),
 		"stageKey":    of(func(id api.AppID) string { return stageKey(id, last) }),
 		"countersKey": of(func(id api.AppID) string { return countersKey(id, last) }),

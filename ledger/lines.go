@@ -220,6 +220,7 @@ func (f QueryEnded) line() Line {
 
 func (StageReady) line() Line    { return quiet("stage ready") }
 func (StageMatched) line() Line  { return quiet("stage matched") }
+func (StagesFolded) line() Line  { return quiet("stages folded") }
 func (StageTargeted) line() Line { return quiet("stage targeted") }
 func (StageRebound) line() Line  { return quiet("stage rebound") }
 func (ResponseBegan) line() Line { return quiet("step response begun") }

@@ -72,6 +72,12 @@ func (p *Profile) match(s *Stage, order []*Stage) (changed []*Stage) {
 	return changed
 }
 
+// Annotated is what p says of a stage of its run: of several that it has as one, what it says of one of them.
+func (p *Profile) Annotated(s *Stage) (annotation api.ProfileStage, known bool) {
+	annotation, known = p.Graph.Stage(s.Annotation)
+	return annotation.Part(1 / float64(p.Recorded.Count(s.Annotation))), known
+}
+
 // QueryEnded: a SQL query of an application has ended: what its profile has of it and has not come is
 // gone. Left says that there was something.
 type QueryEnded struct {

@@ -88,6 +88,9 @@ func (l *Ledger) saveCounters() {
 // saveApp saves what has changed of a.
 func (l *Ledger) saveApp(a *App) {
 	number, v, flushes := l.batch.number, &a.versions, isNew(l, a, partFlush)
+	if a.Folded != nil && isNew(l, a, partFolded) {
+		l.save(foldedKey(a.ID), a.Folded)
+	}
 	if a.Profile != nil && isNew(l, a, partProfile) {
 		l.save(ownProfile(a.ID), a.Profile.Recorded)
 	}
@@ -165,6 +168,7 @@ func (l *Ledger) removeApp(a *App) {
 	l.put(appKey(a.ID), nil)
 	l.put(marksKey(a.ID), nil)
 	l.put(usageKey(a.ID), nil)
+	l.put(foldedKey(a.ID), nil)
 	if a.Profile != nil {
 		l.put(ownProfile(a.ID), nil)
 	}

@@ -277,6 +277,8 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 		case r.Key == usageKey(id):
 			used, err = readNumbers[units.Work](r.Value)
 			err = aside(l, r.Key, err, r)
+		case r.Key == foldedKey(id):
+			err = decode(r, &a.Folded, nil)
 		case r.Key == ownProfile(id):
 			var stored *Profile
 			if stored, err = decodeProfile(r); err == nil {

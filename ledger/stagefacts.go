@@ -230,7 +230,7 @@ func (f StageEnded) apply(l *Ledger) error {
 	if a.Profile != nil {
 		a.Profile.ended(s.Key().Stage)
 	}
-	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s {
+	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s && !a.Partial() {
 		a.Promise.First = first
 		change(l, a, partRecord)
 	}

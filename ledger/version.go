@@ -17,6 +17,8 @@ const (
 	partFigures
 	// partFlush changes when its figures are to be saved.
 	partFlush
+	// partFolded is what it has Folded, saved when the batch closes.
+	partFolded
 	// partPlans is what Plans and its Directive are made of.
 	partPlans
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/handover"
+	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -137,6 +138,11 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		}
 	case api.EventStageReady:
 		if a.Stages[ev.Stage.StageKey] == nil && r.takes(a, nil, ev.Stage.Bindings) {
+			if len(a.Order) >= r.cfg.Stages && a.Promise.Forgotten == 0 {
+				if ended, into := recording.Fold(r.view, a); len(ended) > 0 {
+					r.record(ledger.StagesFolded{App: a.ID, Stages: ended, Into: into})
+				}
+			}
 			r.record(ledger.StageReady{App: a.ID, Ready: *ev.Stage, At: ev.At, Seq: ev.Seq})
 			return a.Stages[ev.Stage.StageKey]
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // paced is a world with one node and a paced application of the chain's profile,
@@ -67,29 +66,6 @@ func TestStreamingRunsUnpaced(t *testing.T) {
 	w.pass(2 * time.Second)
 	if w.app(id).Pacing != "unpaced" || len(w.heard("profile changed")) != 1 {
 		t.Errorf("pacing %q, profiles changed: %v", w.app(id).Pacing, w.heard("profile changed"))
-	}
-}
-
-func TestAStreamOfStagesIsBounded(t *testing.T) {
-	cfg := planner.Default()
-	cfg.Stages = 10
-	w := newWorldOf(t, cfg, "a")
-	r := registration("p", 0)
-	id := w.mustRegister(r).AppID
-	for k := range 50 {
-		at := units.Seconds(k)
-		w.tell(id, r.Submission, ready(at, k, "batch", 1, "1"), done(at+1, k, at))
-	}
-	if n := len(w.app(id).Stages); n != 10 {
-		t.Errorf("%d stages are kept", n)
-	}
-	w.tell(id, r.Submission, end(60))
-	w.pass(2 * time.Second)
-	if w.control(api.VerbProfile, api.ControlRequest{Profile: "p"}).Error == nil {
-		t.Error("a part of a run became a profile")
-	}
-	if len(w.disk) != 5 { // Counters, node, history, its run, what the queue has learnt.
-		t.Errorf("%d keys are left", len(w.disk))
 	}
 }
 

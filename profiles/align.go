@@ -43,13 +43,18 @@ type Alignment struct {
 // both sides is looked at once more when all else is known. It is a pure function, and its work grows with the number
 // of stages only.
 func Align(known, seen []api.ProfileStage) Alignment {
-	x := newIndex(known)
+	return align(&api.Profile{Stages: known}, &api.Profile{Stages: seen})
+}
+
+func align(old, run *api.Profile) Alignment {
+	x, known, seen := newIndex(old), old.Stages, run.Stages
 	first := newAligner(x)
+	first.filling.seen = run.Folds
 	for k := range seen {
 		first.match(&seen[k])
 	}
 	a := newAligner(x)
-	a.come.scale = first.come.scale
+	a.come.scale, a.filling.seen = first.come.scale, run.Folds
 	for k := range seen {
 		a.match(&seen[k])
 	}

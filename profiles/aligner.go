@@ -19,6 +19,7 @@ type aligner struct {
 	owner   []int
 	left    []uint64 // Flags of lists.
 	coming  counts   // Of places that are left.
+	filling filling
 	who     bindings
 	come    progress
 	// doubtful are the newest places of which another stage may turn out to be the owner.
@@ -53,6 +54,9 @@ func newAligner(x *index) *aligner {
 	for i := range x.stages {
 		a.flag(i, true)
 	}
+	if x.count != nil {
+		a.filling = filling{room: slices.Clone(x.count), lists: make([]int, len(x.lists))}
+	}
 	return a
 }
 
@@ -61,6 +65,7 @@ func (a *aligner) clone() *aligner {
 	c.matched, c.who = maps.Clone(a.matched), a.who.clone()
 	c.owner, c.left, c.coming = slices.Clone(a.owner), slices.Clone(a.left), slices.Clone(a.coming)
 	c.doubtful, c.come.jobs = slices.Clone(a.doubtful), maps.Clone(a.come.jobs)
+	c.filling = a.filling.clone()
 	return &c
 }
 
@@ -128,7 +133,7 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 	if s.Query != nil && a.stages[best.place].Query != nil {
 		best.sure, changed = a.bind(s, best, all)
 	}
-	if a.taken(best.place) {
+	if a.taken(best.place) && !a.folded(best.place) {
 		freed := a.owner[best.place]
 		delete(a.matched, freed)
 		changed = append(changed, freed)
@@ -186,7 +191,10 @@ func (a *aligner) take(s *api.ProfileStage, m match) {
 		a.flag(m.place, false)
 	}
 	p := &a.stages[m.place]
-	m.ratio, m.sized = ratio(s, p)
+	if m.ratio, m.sized = ratio(s, p); a.folded(m.place) {
+		m.sized = false
+		a.filling.take(m.place, a.on[m.place], s.ID)
+	}
 	a.matched[s.ID], a.owner[m.place] = m, s.ID
 	if m.sure < surely || m.loss > 1 {
 		if len(a.doubtful) == mostDoubtful {
@@ -245,7 +253,9 @@ func (c *search) consider(i int, by By) {
 		return
 	}
 	loss, may := c.a.loss(c.s, i, by)
-	if c.a.taken(i) {
+	if c.a.folded(i) {
+		may = may && c.a.filling.room[i] > 0
+	} else if c.a.taken(i) {
 		loss += lossOfChange
 		may = may && loss < c.a.matched[c.a.owner[i]].loss
 	}
@@ -257,7 +267,14 @@ func (c *search) consider(i int, by By) {
 
 // key considers what is left on list l near to where the run is, and what of it is doubtful.
 func (c *search) key(l int, by By) {
-	c.a.eachNear(c.a.left, l, c.a.come.front, func(i int) { c.consider(i, by) })
+	if i, is := c.a.folds(l); is {
+		c.consider(i, by)
+	}
+	c.a.eachNear(c.a.left, l, c.a.come.front, func(i int) {
+		if !c.a.folded(i) {
+			c.consider(i, by)
+		}
+	})
 	for _, i := range c.a.doubtful {
 		if c.a.taken(i) && slices.ContainsFunc(c.a.on[i], func(on spot) bool { return on.list == l }) {
 			c.consider(i, by)

@@ -30,6 +30,8 @@ type inQuery struct {
 type index struct {
 	stages []api.ProfileStage
 	place  map[int]int // By id.
+	// count is how many stages each place stands for, nil where that is one for all.
+	count []int
 	// parents and children are places. begins is the first place of each place's job.
 	parents, children [][]int
 	begins            []int
@@ -59,14 +61,20 @@ type keyed struct {
 // spot is a position in a list.
 type spot struct{ list, at int }
 
-func newIndex(stages []api.ProfileStage) *index {
+func newIndex(p *api.Profile) *index {
+	stages := p.Stages
 	x := &index{stages: stages, place: make(map[int]int, len(stages)), parents: make([][]int, len(stages)),
 		children: make([][]int, len(stages)), begins: make([]int, len(stages)), on: make([][]spot, len(stages)),
 		byExchange: map[exchangeID]int{}, bySignature: map[string]int{}, byLineage: map[string]int{},
 		shapes: map[string]bool{}, ofQuery: map[queryID][]int{}, inQuery: map[inQuery][]int{}}
+	if len(p.Folds) > 0 {
+		x.count = make([]int, len(stages))
+	}
 	for i := range stages {
 		s := &stages[i]
-		x.place[s.ID] = i
+		if x.place[s.ID] = i; x.count != nil {
+			x.count[i] = p.Count(s.ID)
+		}
 		if i > 0 && stages[i-1].Job == s.Job {
 			x.begins[i] = x.begins[i-1]
 		} else {

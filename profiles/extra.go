@@ -34,7 +34,7 @@ func Estimate(p api.Profile, ended []Ended, ready api.StageReady) (api.ProfileSt
 		kind, basis = readAlike(ended, ready), ByRun
 	}
 	if len(kind) == 0 {
-		kind, basis = p.Stages, ByTask
+		kind, basis = ones(p), ByTask
 	}
 	size := sizes(kind, s)
 	if basis == ByTask {
@@ -78,7 +78,7 @@ func kindOf(p api.Profile, ready api.StageReady) []api.ProfileStage {
 		var kind []api.ProfileStage
 		for i := range p.Stages {
 			if same(&p.Stages[i]) {
-				kind = append(kind, p.Stages[i])
+				kind = append(kind, asMany(&p, i, 1))
 			}
 		}
 		if len(kind) > 0 {
@@ -86,6 +86,18 @@ func kindOf(p api.Profile, ready api.StageReady) []api.ProfileStage {
 		}
 	}
 	return nil
+}
+
+// ones are the stages of p with what one of those that each stands for takes.
+func ones(p api.Profile) []api.ProfileStage {
+	if len(p.Folds) == 0 {
+		return p.Stages
+	}
+	all := make([]api.ProfileStage, 0, len(p.Stages))
+	for i := range p.Stages {
+		all = append(all, asMany(&p, i, 1))
+	}
+	return all
 }
 
 // readAlike are the stages of a run that read the same way as one that became ready.

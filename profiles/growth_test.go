@@ -70,7 +70,7 @@ func TestADurationGrowsWithWhatIsCounted(t *testing.T) {
 		"neither":            {api.ProfileStage{Tasks: 4, Records: 4}, api.ProfileStage{Tasks: 8, Records: 8}, 10},
 	} {
 		c.old.Duration, c.old.CoreSeconds, c.run.Duration, c.run.CoreSeconds = 10, 20, 99, 30
-		if got := mergeStage(c.old, c.run, whole).Duration; math.Abs(float64(got-c.want)) > 1e-9 {
+		if got := mergeStage(c.old, c.run, 1, whole).Duration; math.Abs(float64(got-c.want)) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

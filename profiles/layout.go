@@ -144,8 +144,8 @@ func missing(old api.Profile, nodes []node, of []int, kept int) (all []node, at 
 			at[s.ID] = of[k]
 			continue
 		}
-		if s.Missed+1 >= kept {
-			continue
+		if s.Missed+1 >= kept || old.Count(s.ID) > 1 {
+			continue // Jobs are folded anew in each run.
 		}
 		n := node{place: place{old: k, run: -1}, at: lost[k]}
 		for _, id := range s.Parents {
@@ -218,7 +218,7 @@ func pairs(old, run api.Profile) []int {
 	for i := range paired {
 		paired[i] = -1
 	}
-	for _, p := range Align(old.Stages, run.Stages).Pairs {
+	for _, p := range align(&old, &run).Pairs {
 		paired[p.Seen] = p.Known
 	}
 	return paired

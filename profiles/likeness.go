@@ -45,6 +45,9 @@ const (
 // false where it cannot be.
 func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 	p := &a.stages[i]
+	if a.folded(i) {
+		return a.lossOfFolded(s, by)
+	}
 	loss, order := 0.0, true
 	switch by {
 	case BySignature:
@@ -101,6 +104,20 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 		loss += a.lossByOrder(i)
 	}
 	return loss, true
+}
+
+// lossOfFolded is that of a place that stands for several stages: its key alone says whether s is one of them.
+func (a *aligner) lossOfFolded(s *api.ProfileStage, by By) (float64, bool) {
+	switch by {
+	case BySignature:
+		return 0, true
+	case ByLineage:
+		if _, known := a.bySignature[s.Signature]; known {
+			return lossOfLineage + lossOfSite, true
+		}
+		return lossOfLineage, true
+	}
+	return 0, false
 }
 
 // lossByName is that of where the action was called. What was written into a program's file moves the lines

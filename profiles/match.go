@@ -19,6 +19,8 @@ type Matcher struct {
 	open, ended map[int]bool
 	executions  map[int64]queryID
 	order       order
+	// past is the last place, counted from 1, of a stage that has come and stands for itself.
+	past int
 	// shared says that another Matcher has the same maps.
 	shared bool
 }
@@ -36,7 +38,7 @@ type Found struct {
 
 // NewMatcher returns a Matcher for a run of which no stage is ready yet.
 func NewMatcher(p api.Profile) *Matcher {
-	x := newIndex(p.Stages)
+	x := newIndex(&p)
 	return &Matcher{aligner: newAligner(x), extra: map[int]api.ProfileStage{}, whose: map[int]int{}, open: map[int]bool{},
 		ended: map[int]bool{}, executions: map[int64]queryID{}, order: newOrder(p, x)}
 }
@@ -191,6 +193,9 @@ func (m *Matcher) Restore(ready api.StageReady, id int) {
 // comeTo notes that a stage of the run has place i, if that is sure.
 func (m *Matcher) comeTo(i int) {
 	if a := m.aligner; a.certain(i) {
+		if !a.folded(i) {
+			m.past = max(m.past, i+1)
+		}
 		m.order.come(a.leg[i], a.stages[i].Job)
 	}
 }
@@ -204,6 +209,18 @@ func (m *Matcher) Of(stage int) (Found, bool) {
 		return m.found(x), true
 	}
 	return Found{}, false
+}
+
+// Filling is how many stages are still to come, by id, of the annotations that stand for several of which some have
+// come. None are once the run has come to a stage after them that stands for itself.
+func (m *Matcher) Filling() map[int]int {
+	a, left := m.aligner, map[int]int{}
+	for _, i := range a.filling.lists {
+		if i > 0 && i > m.past {
+			left[a.stages[i-1].ID] = a.filling.room[i-1]
+		}
+	}
+	return left
 }
 
 // Remaining returns the ids, in the profile, of the stages that may still come, ascending. A stage

@@ -74,12 +74,23 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 	merged = mergeExits(merged, run)
 	merged.Reordered = learnt(old.Reordered, reordered(old, run), w)
 	merged.Residuals = differed(old, run, t)
-	merged.Stages = nil
+	merged.Stages, merged.Folds = nil, nil
 	for _, at := range layout(old, run) {
 		merged.Stages = append(merged.Stages, at.stage(old, run, merged.Cores, weight, t))
+		if n := at.count(&run); n > 1 {
+			merged = folded(merged, at.id, n)
+		}
 	}
 	merged.Duration = replay(merged)
 	return merged
+}
+
+// count is how many stages that place stands for: as many as in the run.
+func (at place) count(run *api.Profile) int {
+	if at.run < 0 {
+		return 1
+	}
+	return run.Count(run.Stages[at.run].ID)
 }
 
 // stage is what the merge has at that place, on so many cores.
@@ -91,7 +102,7 @@ func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t
 		s.Missed++
 		s.LeftOut = learnt(s.LeftOut, true, weight.all)
 	case at.old >= 0 && t.tried(run.Stages[at.run].ID):
-		s = old.Stages[at.old]
+		s = asMany(&old, at.old, at.count(&run))
 		s.Missed, s.LeftOut = 0, learnt(s.LeftOut, false, weight.all)
 	default:
 		ran := run.Stages[at.run]
@@ -109,8 +120,9 @@ func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t
 				s.Duration = alone(s, cores)
 			}
 		} else {
-			before := old.Stages[at.old]
-			s = warmed(mergeStage(before, ran, weight), before, ran, t.Cold[ran.ID], weight.all)
+			n := at.count(&run)
+			before := asMany(&old, at.old, n)
+			s = warmed(mergeStage(before, ran, n, weight), before, ran, t.Cold[ran.ID], weight.all)
 		}
 	}
 	s.ID, s.Job, s.Parents = at.id, at.job, slices.Clone(at.parents)
@@ -153,14 +165,17 @@ func mergeHead(old, run api.Profile, w float64) (head units.Seconds, contended b
 	return mean(old.Head, run.Head, w), false
 }
 
-func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
+// mergeStage merges stages that stand for n each.
+func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileStage {
 	w := weight.all
 	s := old
 	s.Name, s.Tasks, s.Missed, s.LeftOut = run.Name, run.Tasks, 0, learnt(old.LeftOut, false, w)
 	s.Signature, s.Lineage = cmp.Or(run.Signature, s.Signature), cmp.Or(run.Lineage, s.Lineage)
-	s.Query = cmp.Or(run.Query, s.Query)
+	if s.Query = cmp.Or(run.Query, s.Query); n > 1 {
+		s.Query = nil
+	}
 	s.Records = meanCount(old.Records, run.Records, w)
-	if run.Records == int64(run.Tasks) || old.Records == int64(old.Tasks) {
+	if uncounted(&run, n) || uncounted(&old, n) {
 		// A number of tasks and a number of records have no mean.
 		s.Records = run.Records
 	}
@@ -180,15 +195,18 @@ func mergeStage(old, run api.ProfileStage, weight weights) api.ProfileStage {
 	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	if weight.durations == 0 {
-		s.Duration = old.Duration * units.Seconds(grown(old, s))
+		s.Duration = old.Duration * units.Seconds(grown(old, s, n))
 	}
 	return s
 }
 
+// uncounted reports whether the records of s, which stands for n, are its number of tasks.
+func uncounted(s *api.ProfileStage, n int) bool { return s.Records == int64(n)*int64(s.Tasks) }
+
 // grown is how much more a stage reads as merged than it did as old, 1 where that is not known.
-func grown(old, merged api.ProfileStage) float64 {
+func grown(old, merged api.ProfileStage, n int) float64 {
 	records := merged.Records
-	if records == int64(merged.Tasks) {
+	if uncounted(&merged, n) {
 		records = 0
 	}
 	r, _ := Ratio(old, records, merged.Bytes)

@@ -106,12 +106,8 @@ func follow(stages []observed, jobs map[int]span) {
 		if len(s.parents) > 0 {
 			continue
 		}
-		from := jobs[s.Ready.Job].from
-		for number, j := range jobs {
-			if number == s.Ready.Job || j.to > from {
-				continue
-			}
-			for _, p := range j.last {
+		for _, number := range preceding(jobs, s.Ready.Job) {
+			for _, p := range jobs[number].last {
 				if p < i && stages[p].group == s.group {
 					s.parents = append(s.parents, p)
 				}
@@ -133,8 +129,8 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		}
 	}
 	work := max(s.Work, units.Work(s.Done.TaskCPU), leastWork)
-	records := known(s.Ready.Records, s.Done.RecordsRead, int64(s.Ready.Tasks))
-	return api.ProfileStage{
+	records := known(s.Ready.Records, s.Done.RecordsRead, int64(s.Ready.Tasks)*int64(max(1, s.Count)))
+	a := api.ProfileStage{
 		ID: i, Job: s.group, Name: s.Ready.Name, Signature: s.Ready.Signature, Lineage: s.Ready.Lineage,
 		Query: ofQuery(s.Ready.Query), Parents: slices.Clone(s.parents),
 		Tasks: s.Ready.Tasks, Failed: s.Done.Failed, Duration: max(leastDuration, s.DoneAt-s.ReadyAt),
@@ -145,6 +141,13 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
 		TaskCost: taskCost(s.Done, work),
 	}
+	if s.Lane > 0 {
+		a.Duration, a.Gap = max(leastDuration, s.Ran), s.Waited
+	}
+	if s.Count > 1 {
+		a.Query = nil // They are of as many queries.
+	}
+	return a
 }
 
 // ofQuery is a stage's place in its query as it is in every run.

@@ -127,9 +127,9 @@ func (o *order) owed(legs []leg) []float64 {
 
 // reordered reports whether the legs of old that a run surely has come in another order in it.
 func reordered(old, run api.Profile) bool {
-	x := newIndex(old.Stages)
+	x := newIndex(&old)
 	o := newOrder(old, x)
-	for _, p := range Align(old.Stages, run.Stages).Pairs {
+	for _, p := range align(&old, &run).Pairs {
 		if p.Sure >= surely {
 			o.come(x.leg[p.Known], 0)
 		}

@@ -91,7 +91,7 @@ func TestWhatIsOwedIsThatOfAllRunsThatBeginAlike(t *testing.T) {
 			p.Stages = append(p.Stages, api.ProfileStage{ID: i, Job: i, LeftOut: units.Fraction(share)})
 			shares = append(shares, min(max(share, leastLeftOut), mostShare))
 		}
-		x := newIndex(p.Stages)
+		x := newIndex(&p)
 		o := newOrder(p, x)
 		all := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
 			for i := range n {
@@ -128,7 +128,7 @@ func TestAQueryIsOneLeg(t *testing.T) {
 		p.Stages = append(p.Stages, s)
 	}
 	p.Stages[5].Job = 4
-	x := newIndex(p.Stages)
+	x := newIndex(&p)
 	if !slices.Equal(x.leg, []int{0, 0, 1, 2, 3, 3, 3}) {
 		t.Errorf("legs %v", x.leg)
 	}

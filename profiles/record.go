@@ -34,6 +34,13 @@ type Attempt struct {
 	Cold int `json:"cold,omitempty"`
 	// Held says that it had less than all cores at some moment.
 	Held bool `json:"held,omitempty"`
+	// Count is how many alike attempts, each of a job of its own, it stands for once jobs were folded (Fold): its sizes
+	// and work are theirs together. Ran is how long they ran, Waited what passed before each of them, Lane says which
+	// jobs ran one after the other. All are 0 before.
+	Count  int           `json:"count,omitempty"`
+	Ran    units.Seconds `json:"ran_s,omitempty"`
+	Waited units.Seconds `json:"waited_s,omitempty"`
+	Lane   int           `json:"lane,omitempty"`
 }
 
 // completed reports whether the attempt ended well.
@@ -199,7 +206,11 @@ func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profil
 	if err != nil {
 		return api.Profile{}, err
 	}
-	graph(stages)
+	if r.Folded() {
+		weave(stages)
+	} else {
+		graph(stages)
+	}
 	p := api.Profile{Schema: api.ProfileSchema, Name: r.Name, Runs: 1, Cores: cores, Head: stages[0].first}
 	last := p.Head
 	for i := range r.Attempts {
@@ -207,6 +218,9 @@ func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profil
 	}
 	for i := range stages {
 		p.Stages = append(p.Stages, annotate(stages, i, p.Head))
+		if n := stages[i].Count; n > 1 {
+			p = folded(p, i, n)
+		}
 	}
 	p.Tail = max(0, duration-last)
 	p.Duration = replay(p)

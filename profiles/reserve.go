@@ -42,7 +42,7 @@ func residual(old, run api.Profile, t Terms) api.Residual {
 		if k := paired[i]; k < 0 {
 			unforeseen += s.Gap + alone(s, cores)
 		} else {
-			known := old.Stages[k]
+			known := asMany(&old, k, run.Count(s.ID))
 			left += known.CoreSeconds
 			unforeseen += known.Duration * units.Seconds(s.CoreSeconds/known.CoreSeconds-1)
 		}

@@ -83,7 +83,7 @@ func shownSizes(a *ledger.App) (shown map[int]float64, all float64) {
 		if s.Annotation == ledger.Unmatched || s.Estimated() || again(s) || s.Done != nil && s.Done.Failed {
 			continue
 		}
-		annotation, ok := a.Profile.Graph.Stage(s.Annotation)
+		annotation, ok := a.Profile.Annotated(s)
 		if !ok {
 			continue
 		}

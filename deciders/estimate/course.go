@@ -55,7 +55,7 @@ func (c Course) Running(a *ledger.App) []*ledger.Stage {
 // first, then with nil of those to come, and the gaps before these.
 func (c Course) eachLeft(a *ledger.App, f func(running *ledger.Stage, work float64, gap units.Seconds)) {
 	for _, s := range c.Running(a) {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		f(s, float64(Predict(a, annotation, s).Work)*Left(s), 0)
 	}
 	for _, id := range c.Coming {
@@ -76,7 +76,7 @@ func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 		parts[s.Annotation] = part
 	}
 	for _, s := range retried(a) {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		set(s, ratio(a, annotation, s)*Left(s))
 		coming = append(coming, s.Annotation)
 	}
@@ -84,13 +84,60 @@ func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 		if s.Annotation == ledger.Unmatched || parts[s.Annotation] != 0 {
 			continue
 		}
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		if r := ratio(a, annotation, s); r != 1 {
 			set(s, r)
 		}
 	}
+	for id, left := range folds(a) {
+		if parts == nil {
+			parts = make(map[int]float64)
+		}
+		parts[id] = float64(left) / float64(a.Profile.Recorded.Count(id))
+		coming = append(coming, id)
+	}
 	slices.Sort(coming)
 	return parts, slices.Compact(coming)
+}
+
+// folds is how many stages have not ended, by annotation, of those that a's profile has as one and that have begun.
+// They are all to be submitted: of those that run nothing is done yet.
+func folds(a *ledger.App) map[int]int {
+	left := a.Profile.Match.Filling()
+	for _, s := range a.Opened() {
+		if a.Profile.Recorded.Count(s.Annotation) > 1 {
+			left[s.Annotation]++
+		}
+	}
+	return left
+}
+
+// Folded reports whether a's profile has s, which runs, as one of several with one annotation.
+func Folded(a *ledger.App, s *ledger.Stage) bool { return folds(a)[s.Annotation] > 0 }
+
+// Share is what counts as coming where s of a gets its part of the time, and which part of what its annotation gets
+// that is. One of several has an equal part. Others that come before these, and have begun, take turns with them: they
+// do not come beside them, and the time is less by their part of the work.
+func (c Course) Share(a *ledger.App, s *ledger.Stage) (coming []int, part float64) {
+	left := folds(a)
+	if left[s.Annotation] == 0 {
+		return c.Coming, 1
+	}
+	turns, all := 0.0, 0.0
+	for _, id := range c.Coming {
+		stage, known := c.Graph.Stage(id)
+		if !known || !(stage.NominalRate > 0) {
+			continue
+		}
+		work := float64(stage.Records) / float64(stage.NominalRate)
+		all += work
+		if id < s.Annotation && left[id] > 0 && c.Graph.After([]int{id})(s.Annotation) {
+			turns += work
+			continue
+		}
+		coming = append(coming, id)
+	}
+	return coming, (1 - turns/all) / float64(left[s.Annotation])
 }
 
 // retried returns the attempts whose stages will be submitted again: the newest ones
@@ -197,7 +244,7 @@ func Rest(body api.Profile, open []*ledger.Stage) api.Profile {
 }
 
 // resize is p with stages that are as long as a part of them and read as much. The gaps of those of parts
-// have passed, those of sizes are to come.
+// have passed, but for that part of several that p has as one; those of sizes are to come.
 func resize(p api.Profile, parts, sizes map[int]float64) api.Profile {
 	p.Stages = slices.Clone(p.Stages)
 	for i := range p.Stages {
@@ -205,6 +252,8 @@ func resize(p api.Profile, parts, sizes map[int]float64) api.Profile {
 		part, begun := parts[s.ID]
 		size, known := sizes[s.ID]
 		switch {
+		case begun && p.Count(s.ID) > 1:
+			s.Gap *= units.Seconds(part)
 		case begun:
 			s.Gap = 0
 		case known:

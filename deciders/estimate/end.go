@@ -121,7 +121,7 @@ func expected(now units.Instant, a *ledger.App, s *ledger.Stage) units.Seconds {
 // One of which no progress is known is taken to be on time.
 func share(now units.Instant, a *ledger.App, c Course, s *ledger.Stage, full bool) float64 {
 	annotation, _ := c.Graph.Stage(s.Annotation)
-	whole, _ := a.Profile.Graph.Stage(s.Annotation)
+	whole, _ := a.Profile.Annotated(s)
 	scale := float64(Predict(a, whole, s).Work) * float64(annotation.NominalRate) / float64(annotation.Records)
 	if done := float64(s.Progress()); done > 0 || a.Waits(s) {
 		return scale * (1 - done)

@@ -122,7 +122,7 @@ func Drifted(a *ledger.App, s *ledger.Stage) bool {
 	if _, told := Told(s); !told || !s.Planned {
 		return false
 	}
-	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	annotation, _ := a.Profile.Annotated(s)
 	work := Predict(a, annotation, s).Work
 	return work > (1+drift)*s.Aim.Work || s.Aim.Work > (1+drift)*work
 }

@@ -85,7 +85,8 @@ func (p Policy) Turns(g *dag.Graph, abreast int) dag.Params { return g.Turns(p.E
 // Final reports whether a, on its course and with the parameters that it has, ends with s:
 // no stage is to come, and none waits for the executor that s has.
 func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {
-	if len(c.Coming) > 0 {
+	last := len(c.Coming) == 1 && c.Coming[0] == s.Annotation && folds(a)[s.Annotation] == 1
+	if len(c.Coming) > 0 && !last {
 		return false
 	}
 	if q.Executors == 0 || a.Waits(s) {

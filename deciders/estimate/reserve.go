@@ -119,7 +119,9 @@ func prior(a *ledger.App, o *Outlook) units.Fraction {
 // Reserved are the parameters q with what a, which has a profile, keeps for what nobody foresees, and with the bound of
 // its queries and jobs.
 func Reserved(q dag.Params, a *ledger.App, o *Outlook) dag.Params {
-	q.Legs = Limit(a)
+	if len(a.Profile.Body.Folds) == 0 { // Jobs that are one there are bounded stage by stage.
+		q.Legs = Limit(a)
+	}
 	if r, keeps := ReserveOf(a, o); keeps {
 		q.Aim, q.Margin, q.Reserve = 1, r.Margin, r.Keep
 	}
@@ -135,7 +137,7 @@ func Unforeseen(a *ledger.App) (all units.Seconds, most *ledger.Stage) {
 	longest := units.Seconds(0)
 	for _, s := range a.Order {
 		extra := units.Seconds(s.CPU()) / units.Seconds(max(1, a.Tenant.Cores))
-		switch annotation, known := a.Profile.Graph.Stage(s.Annotation); {
+		switch annotation, known := a.Profile.Annotated(s); {
 		case s.Estimated(), again(s), !known:
 		case s.Done == nil:
 			continue

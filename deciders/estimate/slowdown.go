@@ -15,7 +15,7 @@ func (p Policy) Slowdown(a *ledger.App) float64 {
 			continue
 		}
 		if from, ok := after(a, s, ended); ok {
-			annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+			annotation, _ := a.Profile.Annotated(s)
 			recorded += annotation.Gap
 			took += max(0, s.ReadyAt-from)
 		}

@@ -90,7 +90,7 @@ func slowed(a *ledger.App) float64 {
 	}
 	for _, s := range a.Order {
 		leg, _, known := dag.LegOf(s.Annotation, a.Profile.Graph)
-		if annotation, _ := a.Profile.Graph.Stage(s.Annotation); known && leg == last && (s.Done == nil || s.Done.Failed) {
+		if annotation, _ := a.Profile.Annotated(s); known && leg == last && (s.Done == nil || s.Done.Failed) {
 			count(waited{s.ReadyAt, endOf(a, s), annotation.Duration})
 		}
 	}

@@ -46,22 +46,15 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 	if err := teaches(a); err != nil {
 		return "", api.Profile{}, err
 	}
-	r := profiles.NewRecorder(a.Promise.Profile)
+	r := recorder(a)
 	for _, s := range a.Order {
-		r.Ready(unqueued(a, s.ReadyAt), s.Ready)
-		if s.Done != nil {
-			r.Done(unqueued(a, s.DoneAt), *s.Done)
-		} else { // The stop of its context has ended it.
-			r.Done(unqueued(a, a.Outcome.Stopped), api.StageDone{StageKey: s.Key(), Failed: true})
-		}
-		r.Work(s.Key(), s.CPU())
-		r.Reading(s.Key(), s.Reading())
-		if heldBack(v, a, s) {
-			r.Held(s.Key())
-		}
+		note(v, a, r, s)
 	}
-	if a.Promise.Targeted {
+	if a.Promise.Targeted && a.Folded == nil {
 		noteCold(a, r)
+	}
+	if a.Folded != nil {
+		r.Fold(api.MostStages / api.MostVariants) // So that it has room for variants.
 	}
 	run, err := r.Finish(unqueued(a, a.Outcome.Stopped), a.Tenant.Cores)
 	if err != nil {
@@ -88,6 +81,56 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 		return Founded, learnt, err
 	}
 	return Merged, learnt, err
+}
+
+// recorder is one with what of a was folded while it ran.
+func recorder(a *ledger.App) *profiles.Recorder {
+	r := profiles.NewRecorder(a.Promise.Profile)
+	if a.Folded != nil {
+		r.Attempts = slices.Clone(a.Folded.Attempts)
+	}
+	return r
+}
+
+// note has r know a stage attempt of a.
+func note(v ledger.View, a *ledger.App, r *profiles.Recorder, s *ledger.Stage) {
+	r.Ready(unqueued(a, s.ReadyAt), s.Ready)
+	if s.Done != nil {
+		r.Done(unqueued(a, s.DoneAt), *s.Done)
+	} else { // The stop of its context has ended it.
+		r.Done(unqueued(a, a.Outcome.Stopped), api.StageDone{StageKey: s.Key(), Failed: true})
+	}
+	r.Work(s.Key(), s.CPU())
+	r.Reading(s.Key(), s.Reading())
+	if heldBack(v, a, s) {
+		r.Held(s.Key())
+	}
+}
+
+// Fold folds the older half of the stage attempts of a, which runs, so that nobody keeps all of them: of jobs that
+// have ended, those that look alike are one. It returns these attempts, none where none has ended, and what has them
+// then, nil where too many look like no others.
+func Fold(v ledger.View, a *ledger.App) (ended []api.StageKey, into *profiles.Recorder) {
+	r, most := recorder(a), len(a.Order)/2
+	stays := make(map[int]bool) // By job.
+	for i, s := range a.Order {
+		if s.Done == nil || i >= most {
+			stays[s.Ready.Job] = true
+		}
+	}
+	for _, s := range a.Order[:most] {
+		if !stays[s.Ready.Job] {
+			note(v, a, r, s)
+			ended = append(ended, s.Key())
+		}
+	}
+	if a.Promise.Targeted && a.Folded == nil {
+		noteCold(a, r)
+	}
+	if r.Fold(most); len(r.Attempts) > 2*most {
+		r = nil
+	}
+	return ended, r
 }
 
 // missed is by how much a ended after what its last stage was aimed at, 0 where that had no aim.
@@ -123,7 +166,7 @@ func teaches(a *ledger.App) error {
 	case o.Suspended > 0:
 		return fmt.Errorf("its machine was suspended for %s while it ran", verdict.Deadline(o.Suspended))
 	case a.Promise.Forgotten > 0:
-		return fmt.Errorf("it had more than %d stage attempts", len(a.Order))
+		return fmt.Errorf("it had more than %d stage attempts that look like no others", len(a.Order))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -111,7 +110,7 @@ func sayMore(a *ledger.App) string {
 	}
 	for _, s := range a.Order {
 		if s.Annotation != ledger.Unmatched && !s.Estimated() && s.Done != nil && s.Key().Attempt == 0 {
-			if text := more(s, a.Profile.Graph); text != "" {
+			if text := more(s, a.Profile); text != "" {
 				return "with more work: " + text
 			}
 		}
@@ -120,8 +119,8 @@ func sayMore(a *ledger.App) string {
 }
 
 // more says what s had more of than its profile says, "" of nothing.
-func more(s *ledger.Stage, g *dag.Graph) string {
-	annotation, _ := g.Stage(s.Annotation)
+func more(s *ledger.Stage, p *ledger.Profile) string {
+	annotation, _ := p.Annotated(s)
 	read := ratio(float64(s.Done.RecordsRead), float64(annotation.Records))
 	if annotation.Records == int64(annotation.Tasks) {
 		read = ratio(float64(s.Done.BytesRead), float64(annotation.Bytes))

@@ -51,7 +51,7 @@ func spend(a *ledger.App, all units.Seconds, now units.Instant) spent {
 		return cmp.Compare(x.ReadyAt, y.ReadyAt)
 	})
 	reach := first // Up to where the time is divided.
-	if a.Promise.Forgotten > 0 && len(stages) > 0 {
+	if a.Partial() && len(stages) > 0 {
 		reach = min(max(first, stages[0].ReadyAt), end)
 		by[api.PartStages] = reach - first
 	}
@@ -134,7 +134,7 @@ func lastSeen(a *ledger.App) (last units.Seconds) {
 func atAllCores(a *ledger.App, s *ledger.Stage) units.Seconds {
 	took := units.Seconds(s.CPU()) / units.Seconds(max(1, a.Tenant.Cores))
 	if s.Annotation != ledger.Unmatched && !s.Estimated() && a.Profile.Graph.Alone(s.Annotation) {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		took = max(took, annotation.Gap+annotation.Duration)
 	}
 	return took
@@ -149,7 +149,7 @@ func plannedFor(a *ledger.App, s *ledger.Stage) units.Seconds {
 	if a.Profile == nil || s.Annotation == ledger.Unmatched || s.Estimated() {
 		return 0
 	}
-	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	annotation, _ := a.Profile.Annotated(s)
 	return annotation.Duration
 }
 
@@ -177,7 +177,7 @@ func shortOf(a *ledger.App, s *ledger.Stage, until units.Seconds) units.Seconds 
 func moreWork(a *ledger.App, s *ledger.Stage, ran units.Seconds) units.Seconds {
 	predicted := s.Work
 	if predicted <= 0 && a.Profile != nil && s.Annotation != ledger.Unmatched {
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		predicted = annotation.CoreSeconds
 	}
 	used := s.CPU()

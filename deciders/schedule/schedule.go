@@ -14,10 +14,27 @@ import (
 // Ready plans a stage that has become ready, of a paced application: Eq 1-3 with the time
 // really left.
 func Ready(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) ledger.StageAimed {
+	return ready(o, a, s, s.First)
+}
+
+// ready is Ready of a stage that has had that first deadline. Of several stages that the profile has as one each gets
+// an equal part of what these have together.
+func ready(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, first units.Seconds) ledger.StageAimed {
 	q, c := o.Aiming(a), o.Course(a)
-	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(o.View.Now()), Stage: s.Annotation, Unsubmitted: c.Coming,
+	coming, part := c.Share(a, s)
+	m := dag.Moment{Deadline: a.Promise.Deadline, Spent: a.At(o.View.Now()), Stage: s.Annotation, Unsubmitted: coming,
 		Running: rests(a, s, c), Seated: estimate.Seated(a, q), Began: began(a, s, estimate.LegsBegan(a))}
-	return plan(o, a, s, q, c.Graph, m, s.First)
+	return plan(o, a, s, q, c.Graph.StageDeadline(q, m)*units.Seconds(part), within(a, s, q, c.Graph, m), first)
+}
+
+// within is how long s of a may take by the bound of its query or job; of several jobs that the profile has as one each
+// stage may take that long.
+func within(a *ledger.App, s *ledger.Stage, q dag.Params, g *dag.Graph, m dag.Moment) units.Seconds {
+	if a.Profile.Recorded.Count(s.Annotation) > 1 {
+		one, _ := a.Profile.Annotated(s)
+		return estimate.Limit(a).One(one.Duration)
+	}
+	return q.Within(g, m)
 }
 
 // began is when the leg of s began, by when legs of a did.
@@ -76,19 +93,27 @@ func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever
 			if late != nil && s.Progress() == 0 {
 				first = 0
 			}
-			planned = append(planned, plan(o, a, s, q, g, m, first))
+			planned = append(planned, plan(o, a, s, q, g.StageDeadline(q, m), within(a, s, q, g, m), first))
 		}
 		earlier = append(earlier, dag.Rest{Stage: s.Annotation, Left: 1})
+	}
+	for _, s := range a.Opened() {
+		switch {
+		case late != nil && s != late || !estimate.Folded(a, s):
+		case late != nil && s.Progress() == 0:
+			planned = append(planned, ready(o, a, s, 0))
+		default:
+			planned = append(planned, ready(o, a, s, s.First))
+		}
 	}
 	return planned
 }
 
-// plan gives a stage of g a deadline, counted from now, which is the equations' by q at moment m unless it yields, its
-// query or job has a bound, or its application's targets are paused: then it has none left, and all cores. Its
-// executors get their targets.
-func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params, g *dag.Graph, m dag.Moment,
-	first units.Seconds) ledger.StageAimed {
-	deadline := g.StageDeadline(q, m)
+// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields, its query or job has
+// a bound, or its application's targets are paused: then it has none left, and all cores. Its executors get their
+// targets.
+func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
+	deadline, bound, first units.Seconds) ledger.StageAimed {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
@@ -99,8 +124,8 @@ func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params, g *
 	case !last:
 		deadline = o.Yield(a, q, deadline)
 	}
-	deadline = min(max(min(deadline, q.Within(g, m)), -ledger.Farthest), ledger.Farthest)
-	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	deadline = min(max(min(deadline, bound), -ledger.Farthest), ledger.Farthest)
+	annotation, _ := a.Profile.Annotated(s)
 	predicted := estimate.Predict(a, annotation, s)
 	if first == 0 && !a.Promise.Paused {
 		first = a.At(o.View.Now()) + deadline - s.ReadyAt
@@ -124,7 +149,7 @@ func Bound(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) ledger.StageTarg
 // left of the stage and each executor's share of it: at the start, with equal shares, that
 // is the source's equation.
 func targets(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
-	annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+	annotation, _ := a.Profile.Annotated(s)
 	left := units.FromDuration(aim.DeadlineAt.Sub(o.View.Now()))
 	rest := aim.Records * needed(annotation, aim) * (1 - float64(s.Progress()))
 	estimated := dag.EstimateCores(rest, left, annotation.NominalRate)

@@ -39,7 +39,7 @@ func need(a *ledger.App, q dag.Params, given units.Seconds) units.Fraction {
 		if !wasShort(s) {
 			continue
 		}
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		had += s.First
 		took += units.Seconds(min(1, needed(annotation, s.Aim))) * (s.DoneAt - s.ReadyAt)
 		if seen++; seen == shortStages {

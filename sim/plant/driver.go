@@ -204,7 +204,7 @@ func (d *Driver) maybeStart() {
 
 // advance starts the gaps of stages whose parents and earlier jobs are done.
 func (d *Driver) advance() {
-	for _, r := range d.stages {
+	for _, r := range d.stages.open() {
 		if !r.gapSet && d.stages.submittable(r) {
 			r.gapSet = true
 			d.plant.clock.Set(&r.gap, d.plant.clock.Now().Add(r.spec.Gap.Duration()))

@@ -129,19 +129,23 @@ func (r *stageRun) name() string {
 // stages are a driver's, by id: the newest attempt of each.
 type stages []*stageRun
 
-// submittable reports whether a stage's parents and the jobs before it are done.
+// open are the stages up to the first job that is not done: those of later ones wait for it.
+func (s stages) open() stages {
+	first := slices.IndexFunc(s, func(r *stageRun) bool { return !r.done })
+	if first < 0 {
+		return s
+	}
+	for to, r := range s[first:] {
+		if r.spec.Job > s[first].spec.Job {
+			return s[:first+to]
+		}
+	}
+	return s
+}
+
+// submittable reports whether the parents of an open stage are done.
 func (s stages) submittable(r *stageRun) bool {
-	for _, parent := range r.spec.Parents {
-		if !s[parent].done {
-			return false
-		}
-	}
-	for _, o := range s {
-		if o.spec.Job < r.spec.Job && !o.done {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.spec.Parents, func(parent int) bool { return !s[parent].done })
 }
 
 // running are the stages that are ready and not done, in order of job and id.

@@ -111,7 +111,11 @@ func printVariant(w io.Writer, p api.Profile, of []string) error {
 		for _, id := range s.Parents {
 			parents = append(parents, strconv.Itoa(id))
 		}
-		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), stageName(s.Name, 32), list(parents),
+		name := stageName(s.Name, 32)
+		if n := p.Count(s.ID); n > 1 {
+			name += fmt.Sprintf(" x%d", n)
+		}
+		rows = append(rows, []string{strconv.Itoa(s.ID), strconv.Itoa(s.Job), name, list(parents),
 			strconv.Itoa(s.Tasks),
 			seconds(s.Duration), seconds(s.Gap), strconv.FormatInt(s.Records, 10), fmt.Sprintf("%.1f", float64(s.CoreSeconds)),
 			fmt.Sprintf("%.0f", float64(s.NominalRate)), seconds(s.LongestTask), strconv.Itoa(s.Missed)})

@@ -139,6 +139,27 @@ func TestThreadsAreLanes(t *testing.T) {
 	}
 }
 
+// Of jobs of threads that are not folded each follows those that ended last, and not all that had ended: their edges
+// fit into a profile.
+func TestThreadsHaveFewEdges(t *testing.T) {
+	r := profiles.NewRecorder("threads")
+	for job := range 1500 {
+		at := 10 + units.Seconds(job/4)*2 + units.Seconds(job%4)/8
+		r.Ready(at, ready(job, job, fmt.Sprint("step ", job)))
+		r.Done(at+1.9, done(job))
+	}
+	p, edges := finish(t, r, 800), 0
+	for i, s := range p.Stages {
+		edges += len(s.Parents)
+		if i >= 4 && len(s.Parents) == 0 {
+			t.Fatalf("stage %d follows nothing", i)
+		}
+	}
+	if edges > 5*1500 {
+		t.Errorf("%d edges", edges)
+	}
+}
+
 // Stages of a run that look like folded ones have the first of these that has room, and each is filled before the next.
 func TestFoldedJobsAreFilledInOrder(t *testing.T) {
 	r := profiles.NewRecorder("search")

@@ -58,11 +58,8 @@ type Profile struct {
 	// Reordered is the share of earlier runs whose queries or jobs came in another order than before, newer ones
 	// counting more.
 	Reordered units.Fraction `json:"reordered,omitempty"`
-	// FailedAt is the least number of times what a job, or a SQL query, takes at all cores at which a paced run
-	// failed that does not fail at all cores, 0 for none. Suspected is that of a paced run that has failed, until a run
-	// at all cores shows whether pacing was why.
-	FailedAt  float64 `json:"failed_at,omitempty"`
-	Suspected float64 `json:"suspected,omitempty"`
+	// Limit is what paced runs that failed have shown of how long parts of the work may take.
+	Limit ProfileLimit `json:"limit,omitzero"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 	// Folds has how many stages, of as many jobs that look alike, the stage of an id stands for; others stand for
@@ -102,6 +99,15 @@ type Residual struct {
 	Unforeseen [ReservePlaces]units.Seconds `json:"unforeseen_s"`
 	// End is by how much it ended after its aim, below 0 before it; 0 where it had none.
 	End units.Seconds `json:"end_s,omitempty"`
+}
+
+// ProfileLimit is by how much a program bears to be held back.
+type ProfileLimit struct {
+	// FailedAt is the least number of times what a job, or a SQL query, takes at all cores at which a paced run
+	// failed that does not fail at all cores, 0 for none. Suspected is that of a paced run that has failed, until a run
+	// at all cores shows whether pacing was why.
+	FailedAt  float64 `json:"failed_at,omitempty"`
+	Suspected float64 `json:"suspected,omitempty"`
 }
 
 // ProfileStage is one stage's annotation.
@@ -276,8 +282,8 @@ func (p *Profile) validate(f *faults) {
 	}
 	f.out()
 	f.between("reordered", float64(p.Reordered), 0, 1)
-	f.between("failed_at", p.FailedAt, 0, MostAmount)
-	f.between("suspected", p.Suspected, 0, MostAmount)
+	f.between("limit.failed_at", p.Limit.FailedAt, 0, MostAmount)
+	f.between("limit.suspected", p.Limit.Suspected, 0, MostAmount)
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -352,7 +358,7 @@ func (p Profile) Split() []Profile {
 	for i := range all {
 		v := &all[i]
 		v.Schema, v.Name, v.Owner, v.Shared, v.Variants = p.Schema, p.Name, p.Owner, p.Shared, nil
-		v.Taught, v.FailedAt, v.Suspected = p.Taught, p.FailedAt, p.Suspected
+		v.Taught, v.Limit = p.Taught, p.Limit
 	}
 	return all
 }

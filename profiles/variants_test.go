@@ -154,18 +154,18 @@ func has(v, run api.Profile) bool {
 // leave it.
 func TestWhatFailedIsOfAllVariants(t *testing.T) {
 	old := jobs("a", "b", "c", "d", "e")
-	old.FailedAt, old.Suspected = 1.7, 1.5
+	old.Limit.FailedAt, old.Limit.Suspected = 1.7, 1.5
 	for name, p := range map[string]api.Profile{
 		"merged":                   learn(t, old, jobs("a", "b", "c", "d", "e")),
 		"another variant":          learn(t, old, jobs("v", "w")),
 		"that is likelier":         learn(t, old, jobs("v", "w"), jobs("v", "w")),
 		"whose place another took": profiles.Taken(learn(t, old, jobs("v", "w")), 0),
 	} {
-		if p.FailedAt != 1.7 || p.Suspected != 1.5 {
-			t.Errorf("%s: failed at %v, suspected %v", name, p.FailedAt, p.Suspected)
+		if p.Limit.FailedAt != 1.7 || p.Limit.Suspected != 1.5 {
+			t.Errorf("%s: failed at %v, suspected %v", name, p.Limit.FailedAt, p.Limit.Suspected)
 		}
 	}
-	if v := learn(t, old, jobs("v", "w")).Variants[0]; v.FailedAt != 0 || v.Suspected != 0 {
-		t.Errorf("a stored variant has it again: %v, %v", v.FailedAt, v.Suspected)
+	if v := learn(t, old, jobs("v", "w")).Variants[0]; v.Limit.FailedAt != 0 || v.Limit.Suspected != 0 {
+		t.Errorf("a stored variant has it again: %v, %v", v.Limit.FailedAt, v.Limit.Suspected)
 	}
 }

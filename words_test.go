@@ -23,7 +23,7 @@ var (
 
 // mostRiddles is how many sentences that hide their subject comments of Go without tests and documents may have. No
 // landing raises a number; a landing that gets below it by ten lowers it.
-var mostRiddles = map[string]int{".go": 470, ".md": 103}
+var mostRiddles = map[string]int{".go": 465, ".md": 103}
 
 // TestSentencesHaveSubjects counts the sentences that begin with Who, What, Those, Nobody and the like: house.riddles.
 func TestSentencesHaveSubjects(t *testing.T) {

@@ -532,7 +532,7 @@ type StageDone struct {
 	Failed bool   `json:"failed,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Tasks  int    `json:"tasks"`
-	// What its tasks really read and wrote, shuffle and input/output together.
+	// The data that its tasks really read and wrote, shuffle and input/output together.
 	RecordsRead    int64 `json:"records_read"`
 	RecordsWritten int64 `json:"records_written"`
 	BytesRead      int64 `json:"bytes_read"`

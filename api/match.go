@@ -5,7 +5,7 @@ import "github.com/sparkpacer/pacer/units"
 // Acquaintance says what the profile of an application knows of a stage.
 type Acquaintance string
 
-// What a profile knows of a stage.
+// The evidence that a profile has of a stage.
 const (
 	StageKnown     Acquaintance = "known"     // The profile has it.
 	StageEstimated Acquaintance = "estimated" // The profile lacks it: what it takes is estimated.

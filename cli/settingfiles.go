@@ -94,8 +94,8 @@ func (f settingFiles) requires(line submission) bool {
 }
 
 // uninterpreted is a line about an interpreter for Python workers that is on this machine and runs nothing, "" for
-// none: their tasks will fail with it, and the application may have no such tasks. One that is not here may be on
-// other machines.
+// none: their tasks will fail with it, and the application may have no such tasks. An interpreter that is
+// not here may be on other machines.
 func (f settingFiles) uninterpreted(line submission, getenv func(string) string) string {
 	path, said := cmp.Or(line.conf[confPython], f.all[confPython]), f.said(line, confPython, "")
 	if path == "" {

@@ -126,7 +126,7 @@ func (sp spark) properties(s submission, getenv func(string) string) (settingFil
 	given, has := s.last[optionProperties]
 	_, both := s.last[optionDefaults]
 	if dir := sp.confDir(getenv); dir != "" && (!has || both) {
-		// What is no file Spark passes over.
+		// Spark passes over a path that is no file.
 		if path := filepath.Join(dir, "spark-defaults.conf"); isFile(path) {
 			paths = append(paths, path)
 		}

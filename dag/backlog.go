@@ -16,7 +16,7 @@ import (
 // the cut has ended.
 type backlog struct {
 	graph *Graph
-	whole []float64 // What each stage occupies.
+	whole []float64 // The cores that each stage occupies.
 	least float64   // What a stage counts for at least.
 	work  float64   // That of all.
 
@@ -301,7 +301,7 @@ func (b *backlog) own(i int) bool {
 	}
 	switch b.owner[i] = owner; {
 	case owner == i && n.stage == nil:
-		b.left[i] = over // Nobody waits for a barrier that has nothing left before it.
+		b.left[i] = over // No stage waits for a barrier that has nothing left before it.
 	case owner == i:
 		b.follows[i] = 0
 		b.heads.add(i)

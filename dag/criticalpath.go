@@ -113,7 +113,7 @@ func (b *backlog) share(s int, q *listSchedule) (done float64) {
 	for left := true; left; {
 		active := q.admit(b.heads)
 		if len(active) == 0 {
-			break // Nobody has told of what s waits for.
+			break // No event has told of what s waits for.
 		}
 		sum, next := 0.0, math.Inf(1)
 		b.branch = b.branch[:0]

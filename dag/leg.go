@@ -26,7 +26,7 @@ func (b Bound) of(takes units.Seconds) units.Seconds {
 	return bound
 }
 
-// What a leg is aimed at before its bound, as a part of that, but no more than boundSeconds and boundMore of it: who
+// A leg is aimed so long before its bound, as a part of that, but no more than boundSeconds and boundMore of it: who
 // waits for a leg counts what comes before its first stage, too, and a stage may end a little after its aim.
 const (
 	boundRoom                  = 0.2
@@ -43,7 +43,7 @@ func aimed(bound units.Seconds) units.Seconds {
 }
 
 // leg is a part of a run that its program waits for as one: a SQL query of the profile with all its jobs, or a job
-// that is of none. Those that interleave are one.
+// that is of none. Queries that interleave are one leg.
 type leg struct {
 	// Its nodes are from first to last, the barriers between them included.
 	first, last int

@@ -27,7 +27,7 @@ func (q *listSchedule) begin(most int, taken []int) {
 }
 
 // admit returns those of the stages that nothing is left before, in rising order,
-// that have executors. Those that are ready no more have ended.
+// that have executors. Stages that are ready no more have ended.
 func (q *listSchedule) admit(ready bitset) []int {
 	if q.most <= 0 {
 		q.taken = slices.AppendSeq(q.taken[:0], ready.all())

@@ -70,7 +70,7 @@ func (g *Graph) knows(from Standing) bool {
 // ended.
 func (w *walker) resume(from Standing) int {
 	if len(from.Ended)+len(from.Underway) > 0 {
-		// What starts and warms up has done so.
+		// Executors that start and warm up have done so.
 		w.now, w.warm = float64(from.Now), len(w.graph.profile.Stages)
 	}
 	w.now = max(w.now, float64(from.Now))

@@ -180,7 +180,7 @@ func (s scene) starts() float64 {
 func (s scene) nodes() int { return max(1, s.params.Nodes) }
 
 // submit starts the stages that are ready, in order of id, after those that wait for
-// an executor since an earlier event. Those that find none wait.
+// an executor since an earlier event. Stages that find none wait.
 func (w *walker) submit() {
 	w.seat()
 	from := len(w.coming)

@@ -7,7 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// allocate enters an executor that has come. One that runs on no node is nowhere.
+// allocate enters an executor that has come. An application that runs on no node is nowhere.
 func (l *Ledger) allocate(a *App, x *Executor) {
 	if x.Node == "" {
 		return

@@ -49,11 +49,11 @@ type App struct {
 	// Profile is its own copy of the profile that it is matched to, nil without one.
 	Profile *Profile
 
-	// Folded has the stage attempts that were folded while it ran, which Stages lacks; nil for none. Nobody changes it.
+	// Folded has the stage attempts that were folded while it ran, which Stages lacks; nil for none. It is not changed.
 	Folded *profiles.Recorder
 	Stages map[api.StageKey]*Stage
 	Order  []*Stage // In order of the ready event.
-	opened []*Stage // Those that are not done, in order of id and attempt.
+	opened []*Stage // Stages that are not done, in order of id and attempt.
 
 	Clocks Clocks
 	// told says that a reply has carried the notice in force.

@@ -104,7 +104,7 @@ func (l *Ledger) trim() {
 		h.bytes -= d.Bytes
 		gone := d.Detail
 		if id, newest := l.profiles.newestOf(gone.User, gone.Profile, gone.ID); newest {
-			delete(l.profiles.newest, id) // Nobody can take its run back any more.
+			delete(l.profiles.newest, id) // No word can take its run back any more.
 		}
 		h.ended = slices.Delete(slices.Clone(h.ended), at, at+1) // Snapshots have the old list.
 	}

@@ -44,7 +44,7 @@ const (
 	historyPrefix = "history/"
 	runsPrefix    = "runs/"
 	queuePrefix   = "queue/"
-	// asidePrefix begins the keys of records that could not be read. Nobody reads them again.
+	// asidePrefix begins the keys of records that could not be read. They are not read again.
 	asidePrefix = "aside/"
 )
 
@@ -96,7 +96,7 @@ func profileKey(id profileID) string {
 	return key
 }
 
-// profileID names a stored profile. One that is nobody's or shared has no owner.
+// profileID names a stored profile. A profile that is nobody's or shared has no owner.
 type profileID struct{ name, owner string }
 
 func keyText(k api.StageKey) string { return strconv.Itoa(k.Stage) + "." + strconv.Itoa(k.Attempt) }

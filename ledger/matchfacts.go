@@ -30,7 +30,7 @@ func (f StageMatched) apply(l *Ledger) error {
 }
 
 // ahead returns p with the job of s, which has an annotation if it is known, before those that s has left out and
-// that may still come. Who has p sees nothing of it.
+// that may still come. A holder of p sees nothing of it.
 func (p *Profile) ahead(s *Stage) *Profile {
 	if s.Annotation == Unmatched {
 		return p

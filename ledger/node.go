@@ -50,7 +50,7 @@ type Node struct {
 	Seq         uint64
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
-	Others      units.Cores // What others than executors last used of it.
+	Others      units.Cores // The cores that others than executors last used of it.
 	Dividing    Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent, 0 while nobody tells a lost node what has changed.
@@ -149,7 +149,7 @@ func (n *Node) Wakes() bool { return n.Sleep.Asleep && n.Here() }
 // awakeFor is how long a node that was woken does not sleep again.
 const awakeFor = 10 * time.Minute
 
-// sleeps says whether n does from now on. One that was woken does not for a while.
+// sleeps says whether n does from now on. A node that was woken does not for a while.
 func (n *Node) sleeps(now units.Instant, asleep bool) {
 	if n.Sleep.Asleep && !asleep {
 		n.Sleep.Until = now.Add(awakeFor)

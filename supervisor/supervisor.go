@@ -195,7 +195,7 @@ func weight(a App) float64 {
 }
 
 // surplus adds gamma of what is left to requests that are granted, in the strategy's way.
-// Nobody is behind where there is more than all ask for.
+// No application is behind where there is more than all ask for.
 func (s *Supervisor) surplus(left float64, apps []App) {
 	if s.cfg.Gamma == 0 {
 		return

@@ -17,7 +17,7 @@
 // reserve: it is late by less then, or by nothing, should the prediction be wrong. Where nothing is gained the plain
 // order stands.
 //
-// What is chosen stays until another choice has had one more in time, or as many with fewer behind, for five seconds:
+// A choice stays until another one has had one more in time, or as many with fewer behind, for five seconds:
 // the start of a JVM looks like load, and cores are lost that went to a job which is put behind later. See
 // docs/decisions/063.
 //

@@ -116,7 +116,7 @@ func folds(a *ledger.App) map[int]int {
 func Folded(a *ledger.App, s *ledger.Stage) bool { return folds(a)[s.Annotation] > 0 }
 
 // Share is what counts as coming where s of a gets its part of the time, and which part of what its annotation gets
-// that is. One of several has an equal part. Others that come before these, and have begun, take turns with them: they
+// that is. Each of several has an equal part. Others that come before these, and have begun, take turns with them: they
 // do not come beside them, and the time is less by their part of the work.
 func (c Course) Share(a *ledger.App, s *ledger.Stage) (coming []int, part float64) {
 	left := folds(a)

@@ -26,7 +26,7 @@ func failed(v ledger.View, a *ledger.App, old api.Profile) (did string, learnt a
 	case !atAllCores(a) && times > 0 &&
 		slices.ContainsFunc(a.Order, func(s *ledger.Stage) bool { return heldBack(v, a, s) }):
 		if old.Limit.Suspected = times; old.Limit.FailedAt > 0 && times >= old.Limit.FailedAt {
-			// What it was bounded to has not helped, so something else is waited for than was seen: half is left.
+			// Its bound has not helped, so something else is waited for than was seen: half is left.
 			old.Limit.Suspected = 1 + (old.Limit.FailedAt-1)/2
 		}
 		return Suspected, old

@@ -34,6 +34,7 @@ const mostLines = 76_543 +
 	1_400 + // What one application or principal can do to the others.
 	900 + // Strangers' machines and habits.
 	664 + // Jobs that look alike are one.
+	90 + // Pools beside the one that the deadline hangs on.
 	780 + // What was recorded stays owed, the reserve, growing profiles.
 	511 + // Limits that programs and users set for parts of the work.
 	750 + // Slots beside zombies, heartbeats, a queue of large profiles.

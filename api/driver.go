@@ -323,6 +323,9 @@ type Directive struct {
 	Executors []DirectiveExecutor `json:"executors"`
 	// Shares are the hand-overs of running stages, in order of stage and attempt.
 	Shares []StageShares `json:"shares,omitempty"`
+	// Pool is the fair scheduler's pool that the deadline hangs on, "" for all: a stage of another one is bound to all
+	// executors, beside those that own them.
+	Pool string `json:"pool,omitempty"`
 	// Queued says where the application waits for memory, nil once it has started: it has
 	// no executors until then.
 	Queued *Queue `json:"queued,omitempty"`
@@ -478,6 +481,9 @@ type StageReady struct {
 	// holds; Unknown when nobody knows.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
+	// Pool is the pool of a fair scheduler (spark.scheduler.pool) that its job was submitted in, "" where jobs go in
+	// order.
+	Pool string `json:"pool,omitempty"`
 	// Repeats is the id of an earlier stage whose lost output this one writes again:
 	// a driver gives it an id of its own where a later job needs that. nil otherwise.
 	Repeats *int `json:"repeats,omitempty"`

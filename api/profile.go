@@ -58,8 +58,8 @@ type Profile struct {
 	// Reordered is the share of earlier runs whose queries or jobs came in another order than before, newer ones
 	// counting more.
 	Reordered units.Fraction `json:"reordered,omitempty"`
-	// Limit is what paced runs that failed have shown of how long parts of the work may take.
-	Limit ProfileLimit `json:"limit,omitzero"`
+	// Habit is what is known of its program besides its stages.
+	Habit ProfileHabit `json:"habit,omitzero"`
 	// Stages are in order of ID, which is the order of submission.
 	Stages []ProfileStage `json:"stages"`
 	// Folds has how many stages, of as many jobs that look alike, the stage of an id stands for; others stand for
@@ -101,13 +101,15 @@ type Residual struct {
 	End units.Seconds `json:"end_s,omitempty"`
 }
 
-// ProfileLimit is by how much a program bears to be held back.
-type ProfileLimit struct {
+// ProfileHabit is what earlier runs have shown of a program besides its stages.
+type ProfileHabit struct {
 	// FailedAt is the least number of times what a job, or a SQL query, takes at all cores at which a paced run
 	// failed that does not fail at all cores, 0 for none. Suspected is that of a paced run that has failed, until a run
 	// at all cores shows whether pacing was why.
 	FailedAt  float64 `json:"failed_at,omitempty"`
 	Suspected float64 `json:"suspected,omitempty"`
+	// Pool is the fair scheduler's pool that most of its work was submitted in, "" where jobs go in order.
+	Pool string `json:"pool,omitempty"`
 }
 
 // ProfileStage is one stage's annotation.
@@ -268,6 +270,7 @@ func (p *Profile) size() (stages, edges int) {
 // validate looks at what p says of a run.
 func (p *Profile) validate(f *faults) {
 	f.text("next", p.Next, MostName)
+	f.text("habit.pool", p.Habit.Pool, MostName)
 	f.count("runs", p.Runs, MostCount)
 	f.finite("duration_s", float64(p.Duration))
 	f.between("cores", float64(p.Cores), 0, MostAmount)
@@ -282,8 +285,8 @@ func (p *Profile) validate(f *faults) {
 	}
 	f.out()
 	f.between("reordered", float64(p.Reordered), 0, 1)
-	f.between("limit.failed_at", p.Limit.FailedAt, 0, MostAmount)
-	f.between("limit.suspected", p.Limit.Suspected, 0, MostAmount)
+	f.between("habit.failed_at", p.Habit.FailedAt, 0, MostAmount)
+	f.between("habit.suspected", p.Habit.Suspected, 0, MostAmount)
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -358,7 +361,7 @@ func (p Profile) Split() []Profile {
 	for i := range all {
 		v := &all[i]
 		v.Schema, v.Name, v.Owner, v.Shared, v.Variants = p.Schema, p.Name, p.Owner, p.Shared, nil
-		v.Taught, v.Limit = p.Taught, p.Limit
+		v.Taught, v.Habit.FailedAt, v.Habit.Suspected = p.Taught, p.Habit.FailedAt, p.Habit.Suspected
 	}
 	return all
 }

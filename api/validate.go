@@ -217,6 +217,7 @@ func (s *StageReady) validate(f *faults) {
 	f.text("name", s.Name, MostName)
 	f.text("signature", s.Signature, MostToken)
 	f.text("lineage", s.Lineage, MostToken)
+	f.text("pool", s.Pool, MostName)
 	if s.Query != nil {
 		s.Query.validate(f)
 	}
@@ -269,7 +270,7 @@ func (e *Event) Size() int {
 	case e.Executor != nil:
 		size += len(e.Executor.Reason)
 	case e.Stage != nil:
-		size += len(e.Stage.Name) + 64*len(e.Stage.Bindings) + 12*len(e.Stage.Parents)
+		size += len(e.Stage.Name) + len(e.Stage.Pool) + 64*len(e.Stage.Bindings) + 12*len(e.Stage.Parents)
 	case e.Bound != nil:
 		size += 64 * len(e.Bound.Bindings)
 	case e.Done != nil:

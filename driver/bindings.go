@@ -25,6 +25,7 @@ type Bindings struct {
 	listed  map[api.ExecutorID]api.DirectiveExecutor
 	epoch   uint64
 	asked   bool // The directive in force asks for gates.
+	pool    string
 	given   bool // Gating was given up for good,
 	why     string
 	changed changes
@@ -70,7 +71,7 @@ func (b *Bindings) Follow(d *api.Directive) bool {
 	for _, x := range d.Executors {
 		b.listed[x.ID] = x
 	}
-	b.asked = d.Gated
+	b.asked, b.pool = d.Gated, d.Pool
 	for id := range b.listed {
 		if b.leaving(id) && !before[id].Leaving {
 			b.vacate()
@@ -137,10 +138,12 @@ func (b *Bindings) ExecutorGone(id api.ExecutorID) {
 // Ready says that a stage's tasks can run and returns what it is bound to. Order is its
 // place in the queue; weights has one entry for each task, in millionths of the mean
 // one, and is kept; cached is how many of its tasks have cached blocks on which
-// executor; the tasks of a barrier stage start together, so shares do not bind it.
+// executor; the tasks of a barrier stage start together, so shares do not bind it; pool is that of a fair scheduler,
+// "" without one.
 func (b *Bindings) Ready(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int,
-	barrier bool) []api.Binding {
+	barrier bool, pool string) []api.Binding {
 	s := newStage(key, order, weights, cached, barrier)
+	s.beside = pool != "" && b.pool != "" && pool != b.pool
 	if i := slices.IndexFunc(b.stages, func(o *stage) bool { return o.key == key }); i >= 0 {
 		b.stages[i] = s
 	} else {
@@ -199,7 +202,7 @@ func (b *Bindings) Admits(key api.StageKey, id api.ExecutorID, speculative bool)
 	if !s.has(p) {
 		return s.open && b.lives(id)
 	}
-	if !b.Gated() || s.open || s.barrier {
+	if !b.Gated() || s.open || s.barrier || s.beside {
 		return true
 	}
 	// Idle with its share done: it takes a part of what others have left. The second

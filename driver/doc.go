@@ -27,6 +27,8 @@
 //     ([Task.Copy]); that has its weight as well.
 //   - Ungated, all stages run on the first (lowest ids) executors of each node, as many as one
 //     stage has there, as in stock Spark, without shares.
+//   - A stage of another fair scheduler's pool than the planner names is bound to all executors, beside the
+//     stages that own them, without shares: which task is next Spark's pools say.
 //   - A stage that gets nothing to run for [Stall] although it could has its gate opened.
 //
 // Weights are whole millionths of the stage's mean task ([MeanWeight]). A stage with

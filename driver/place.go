@@ -17,6 +17,20 @@ type place struct {
 // atOnce is how many executors one stage can have there.
 func (p place) atOnce() int { return min(p.perStage, len(p.executors)) }
 
+// size is how many executors are there.
+func (p place) size() int { return len(p.executors) }
+
+// leaders are the first executors of each node, so many of each.
+func leaders(nodes []place, many func(place) int) []api.ExecutorID {
+	var ids []api.ExecutorID
+	for _, there := range nodes {
+		for _, x := range there.executors[:many(there)] {
+			ids = append(ids, x.id)
+		}
+	}
+	return ids
+}
+
 // lacks is how many executors there s misses, negative when it has more than it is to have.
 func (p place) lacks(s *stage) int {
 	lacks := p.perStage
@@ -48,7 +62,7 @@ func giver(stages []*stage, nodes []place, gave []*part) (from *stage, best *par
 					can = append(can, p)
 				}
 			}
-			if s.barrier || len(can) < 2 {
+			if s.barrier || s.beside || len(can) < 2 {
 				continue
 			}
 			for _, p := range can {

@@ -113,11 +113,15 @@ func (p *player) ask(f []string) string {
 	panic("no call " + f[0])
 }
 
-// directive reads "EPOCH gated|ungated ID@NODE:CORES[:PERSTAGE][:leaving]... [shares STAGE REV ID=WEIGHT...]...".
+// directive reads "EPOCH gated|ungated [pool:NAME] ID@NODE:CORES[:PERSTAGE][:leaving]... [shares STAGE REV ID=WEIGHT...]...".
 func directive(f []string) *api.Directive {
 	d := &api.Directive{Epoch: uint64(whole(f[0])), Gated: f[1] == "gated"}
 	f = f[2:]
 	for ; len(f) > 0 && f[0] != "shares"; f = f[1:] {
+		if pool, is := strings.CutPrefix(f[0], "pool:"); is {
+			d.Pool = pool
+			continue
+		}
 		id, rest, _ := strings.Cut(f[0], "@")
 		at := strings.Split(rest, ":")
 		x := api.DirectiveExecutor{ID: api.ExecutorID(id), Node: at[0], Cores: units.Cores(number(at[1])),
@@ -138,7 +142,7 @@ func directive(f []string) *api.Directive {
 	return d
 }
 
-// ready reads "STAGE ORDER [Nx]WEIGHT,... [cached ID=N...] [barrier]".
+// ready reads "STAGE ORDER [Nx]WEIGHT,... [cached ID=N...] [barrier] [pool:NAME]".
 func ready(b *driver.Bindings, f []string) string {
 	var weights []int64
 	for _, w := range strings.Split(f[2], ",") {
@@ -150,15 +154,18 @@ func ready(b *driver.Bindings, f []string) string {
 			weights = append(weights, whole(w))
 		}
 	}
-	cached, barrier := map[api.ExecutorID]int{}, false
+	cached, barrier, pool := map[api.ExecutorID]int{}, false, ""
 	for _, x := range f[3:] {
 		id, n, isCount := strings.Cut(x, "=")
 		barrier = barrier || x == "barrier"
+		if name, is := strings.CutPrefix(x, "pool:"); is {
+			pool = name
+		}
 		if isCount {
 			cached[api.ExecutorID(id)] = int(whole(n))
 		}
 	}
-	return bindings(b.Ready(key(f[0]), int(whole(f[1])), weights, cached, barrier))
+	return bindings(b.Ready(key(f[0]), int(whole(f[1])), weights, cached, barrier, pool))
 }
 
 // task reads "... STAGE TASK MILLISECONDS TRIED...".

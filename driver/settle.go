@@ -94,7 +94,7 @@ func (b *Bindings) settle() {
 	nodes := b.nodes()
 	b.owed = 0
 	if !b.Gated() {
-		b.lead(nodes)
+		b.lead(leaders(nodes, place.atOnce), b.stages...)
 		return
 	}
 	var queue []*stage
@@ -104,6 +104,10 @@ func (b *Bindings) settle() {
 			for id, p := range s.parts {
 				zombies[id] += p.running
 			}
+		}
+		if s.beside {
+			b.lead(leaders(nodes, place.size), s)
+			continue
 		}
 		if s.asks() {
 			queue = append(queue, s)
@@ -201,15 +205,9 @@ func (b *Bindings) release(s *stage, id api.ExecutorID) {
 	}
 }
 
-// lead gives every stage the first executors of each node.
-func (b *Bindings) lead(nodes []place) {
-	leaders := make([]api.ExecutorID, 0, len(nodes))
-	for _, there := range nodes {
-		for _, x := range there.executors[:there.atOnce()] {
-			leaders = append(leaders, x.id)
-		}
-	}
-	for _, s := range b.stages {
+// lead gives stages those executors, whosever they are.
+func (b *Bindings) lead(leaders []api.ExecutorID, stages ...*stage) {
+	for _, s := range stages {
 		if len(s.bound) != len(leaders) || slices.ContainsFunc(leaders, func(id api.ExecutorID) bool {
 			return !s.has(s.parts[id])
 		}) {

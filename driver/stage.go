@@ -28,6 +28,8 @@ type stage struct {
 
 	bound []*part // Lowest id first.
 	parts map[api.ExecutorID]*part
+	// beside says that it is bound to all executors, whosever they are.
+	beside bool
 	// open says that any executor may take its tasks, retired that a newer attempt has
 	// its place.
 	open, retired bool

@@ -78,6 +78,12 @@ func (p *Profile) Annotated(s *Stage) (annotation api.ProfileStage, known bool) 
 	return annotation.Part(1 / float64(p.Recorded.Count(s.Annotation))), known
 }
 
+// Beside reports whether s, of p's run, is in another pool than the deadline hangs on: what its user waits for is not
+// held back.
+func (p *Profile) Beside(s *Stage) bool {
+	return p != nil && p.Recorded.Habit.Pool != "" && s.Ready.Pool != "" && s.Ready.Pool != p.Recorded.Habit.Pool
+}
+
 // QueryEnded: a SQL query of an application has ended: what its profile has of it and has not come is
 // gone. Left says that there was something.
 type QueryEnded struct {

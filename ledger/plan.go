@@ -239,6 +239,9 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	// Mostly only targets have changed, and this is thrown away.
 	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Queued: a.Queue(), Notice: a.Notice,
 		Dead: a.Dead(), Shares: a.shares(), Wanted: a.Attachment.Wanted, WantedOn: a.Attachment.On}
+	if a.Profile != nil {
+		d.Pool = a.Profile.Recorded.Habit.Pool
+	}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
 			told := api.DirectiveExecutor{ID: x.ID, Node: x.Node, Leaving: x.Leaving}
@@ -259,7 +262,8 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	}
 	l.batch.directed = d.Executors
 	old := a.Directive
-	if old.Gated == d.Gated && old.Notice == d.Notice && old.Dead == d.Dead && sameQueue(old.Queued, d.Queued) &&
+	if old.Gated == d.Gated && old.Pool == d.Pool && old.Notice == d.Notice && old.Dead == d.Dead &&
+		sameQueue(old.Queued, d.Queued) &&
 		slices.Equal(old.Executors, d.Executors) && old.Wanted == d.Wanted && slices.Equal(old.WantedOn, d.WantedOn) &&
 		slices.EqualFunc(old.Shares, d.Shares, sameShares) && old.Epoch > 0 {
 		return false

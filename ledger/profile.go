@@ -91,7 +91,7 @@ func fixedParts(p api.Profile) map[string]units.Fraction {
 }
 
 // Suspected says that the last paced run by p has failed: one at all cores is to show whether pacing was why.
-func (p *Profile) Suspected() bool { return p != nil && p.Body.Limit.Suspected > 0 }
+func (p *Profile) Suspected() bool { return p != nil && p.Body.Habit.Suspected > 0 }
 
 // GraphOf is the graph of a body that was made from p's.
 func (p *Profile) GraphOf(body api.Profile) *dag.Graph {

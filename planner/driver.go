@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/handover"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/schedule"
@@ -153,6 +154,9 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventStageDone:
 		if s := a.Stages[ev.Done.StageKey]; s != nil && s.Done == nil {
 			r.record(ledger.StageEnded{App: a.ID, Done: *ev.Done, At: ev.At, ReadyAt: s.ReadyAt, First: s.First})
+			if a.Profile.Beside(s) && !estimate.Asked(a) {
+				r.levers.retarget(a)
+			}
 		}
 	case api.EventQueryEnded:
 		if a.Profile != nil {

@@ -67,8 +67,8 @@ func TestAProgramThatFailsWhenItIsPaced(t *testing.T) {
 		t.Fatalf("the first night: gated %v, %q", reply.Directive.Gated, app.Headline)
 	}
 	want := 108.0 / 65
-	if p := n.stored("p"); !near(p.Limit.Suspected, want, 1e-6) || p.Limit.FailedAt != 0 || p.Runs != 1 {
-		t.Fatalf("suspected %v, failed at %v, want %v", p.Limit.Suspected, p.Limit.FailedAt, want)
+	if p := n.stored("p"); !near(p.Habit.Suspected, want, 1e-6) || p.Habit.FailedAt != 0 || p.Runs != 1 {
+		t.Fatalf("suspected %v, failed at %v, want %v", p.Habit.Suspected, p.Habit.FailedAt, want)
 	}
 	const says = "the last paced run failed, so this one has all cores"
 	plan := func() api.PlanReply {
@@ -81,9 +81,9 @@ func TestAProgramThatFailsWhenItIsPaced(t *testing.T) {
 	if reply.Verdict != api.VerdictFeasible || reply.Directive.Gated || len(first) > 0 || !strings.Contains(reply.Reason, says) || app.Pacing != "released" {
 		t.Fatalf("the second night: %s, gated %v, targets %v, %q, %s", reply.Verdict, reply.Directive.Gated, first, reply.Reason, app.Pacing)
 	}
-	if p := n.stored("p"); p.Limit.Suspected != 0 || !near(p.Limit.FailedAt, want, 1e-6) || p.Runs != 2 ||
+	if p := n.stored("p"); p.Habit.Suspected != 0 || !near(p.Habit.FailedAt, want, 1e-6) || p.Runs != 2 ||
 		!strings.Contains(app.Headline, "held back it failed: from now on no job takes longer than 1.7 times what it takes at all cores") {
-		t.Fatalf("after the second night: suspected %v, failed at %v, %q", p.Limit.Suspected, p.Limit.FailedAt, app.Headline)
+		t.Fatalf("after the second night: suspected %v, failed at %v, %q", p.Habit.Suspected, p.Habit.FailedAt, app.Headline)
 	}
 	if p := plan(); !strings.Contains(p.Reason, "no job takes longer than 1.7 times") {
 		t.Errorf("plan: %q", p.Reason)
@@ -103,8 +103,8 @@ func TestAProgramThatFailsAtAllCoresToo(t *testing.T) {
 	n.putChain()
 	n.night(0, 108)
 	reply, app, _ := n.night(0, 20, 10)
-	if p := n.stored("p"); reply.Directive.Gated || p.Limit.Suspected != 0 || p.Limit.FailedAt != 0 || !strings.Contains(app.Headline, "pacing is not why") {
-		t.Fatalf("gated %v, suspected %v, failed at %v, %q", reply.Directive.Gated, p.Limit.Suspected, p.Limit.FailedAt, app.Headline)
+	if p := n.stored("p"); reply.Directive.Gated || p.Habit.Suspected != 0 || p.Habit.FailedAt != 0 || !strings.Contains(app.Headline, "pacing is not why") {
+		t.Fatalf("gated %v, suspected %v, failed at %v, %q", reply.Directive.Gated, p.Habit.Suspected, p.Habit.FailedAt, app.Headline)
 	}
 	if reply, app, _ = n.night(0, 60, 20, 60); !reply.Directive.Gated || strings.Contains(reply.Reason, "no job") || app.State != api.AppFinished || app.Stages[0].Deadline < 40 {
 		t.Errorf("gated %v, %q, %s, a first stage of %v s", reply.Directive.Gated, reply.Reason, app.State, app.Stages[0].Deadline)
@@ -115,7 +115,7 @@ func TestAProgramThatFailsAtAllCoresToo(t *testing.T) {
 func TestWhatIsSuspectedIsNotHeldBackInTheSameRun(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	p := chain("p")
-	p.Limit.Suspected = 2
+	p.Habit.Suspected = 2
 	w.put(p)
 	r := registration("p", 200)
 	id := w.mustRegister(r).AppID

@@ -33,7 +33,7 @@ func (r *apps) plan(a *ledger.App, ready []*ledger.Stage) {
 		if extra = extra || moved; !known || !a.Paced() || s.Done != nil {
 			continue
 		}
-		extra = extra || s.Estimated()
+		extra = extra || s.Estimated() || a.Profile.Beside(s)
 		if extra || a.Promise.Paused {
 			r.levers.apply(verdict.Weigh(r.outlook, a)...)
 		}

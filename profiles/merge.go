@@ -67,7 +67,7 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 	if anew {
 		merged.Cores, merged.Contended = run.Cores, false
 	}
-	merged.Runs = max(0, old.Runs) + 1
+	merged.Runs, merged.Habit.Pool = max(0, old.Runs)+1, cmp.Or(run.Habit.Pool, old.Habit.Pool)
 	merged.Head, merged.HeadContended = mergeHead(old, run, w)
 	merged.Tail = mean(old.Tail, run.Tail, weight.gaps)
 	merged.ExecutorStart = meanKnown(old.ExecutorStart, run.ExecutorStart, w)

@@ -231,6 +231,19 @@ func known(counts ...int64) int64 {
 	return counts[len(counts)-1]
 }
 
+// pool is the fair scheduler's pool with most of the work, "" where none is known.
+func pool(stages []observed) (most string) {
+	work := map[string]units.Work{}
+	for i := range stages {
+		s := &stages[i]
+		name := s.Ready.Pool
+		if work[name] += s.Work; name != "" && (most == "" || work[name] > work[most]) {
+			most = name
+		}
+	}
+	return most
+}
+
 // finite returns s, or 0 when s is no time at all.
 func finite(s units.Seconds) units.Seconds {
 	if !(s > 0) || math.IsInf(float64(s), 1) {

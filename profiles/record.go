@@ -222,6 +222,7 @@ func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profil
 			p = folded(p, i, n)
 		}
 	}
+	p.Habit.Pool = pool(stages)
 	p.Tail = max(0, duration-last)
 	p.Duration = replay(p)
 	if err := p.Validate(); err != nil {

@@ -154,18 +154,18 @@ func has(v, run api.Profile) bool {
 // leave it.
 func TestWhatFailedIsOfAllVariants(t *testing.T) {
 	old := jobs("a", "b", "c", "d", "e")
-	old.Limit.FailedAt, old.Limit.Suspected = 1.7, 1.5
+	old.Habit.FailedAt, old.Habit.Suspected = 1.7, 1.5
 	for name, p := range map[string]api.Profile{
 		"merged":                   learn(t, old, jobs("a", "b", "c", "d", "e")),
 		"another variant":          learn(t, old, jobs("v", "w")),
 		"that is likelier":         learn(t, old, jobs("v", "w"), jobs("v", "w")),
 		"whose place another took": profiles.Taken(learn(t, old, jobs("v", "w")), 0),
 	} {
-		if p.Limit.FailedAt != 1.7 || p.Limit.Suspected != 1.5 {
-			t.Errorf("%s: failed at %v, suspected %v", name, p.Limit.FailedAt, p.Limit.Suspected)
+		if p.Habit.FailedAt != 1.7 || p.Habit.Suspected != 1.5 {
+			t.Errorf("%s: failed at %v, suspected %v", name, p.Habit.FailedAt, p.Habit.Suspected)
 		}
 	}
-	if v := learn(t, old, jobs("v", "w")).Variants[0]; v.Limit.FailedAt != 0 || v.Limit.Suspected != 0 {
-		t.Errorf("a stored variant has it again: %v, %v", v.Limit.FailedAt, v.Limit.Suspected)
+	if v := learn(t, old, jobs("v", "w")).Variants[0]; v.Habit.FailedAt != 0 || v.Habit.Suspected != 0 {
+		t.Errorf("a stored variant has it again: %v, %v", v.Habit.FailedAt, v.Habit.Suspected)
 	}
 }

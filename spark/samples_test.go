@@ -86,7 +86,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		{Seq: 2, At: 0.75, Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: "2", Reason: "killed"}},
 		{Seq: 3, At: 1, Type: api.EventStageReady, Stage: &api.StageReady{
 			StageKey: key, Job: 2, Name: "count at app.py:3", Signature: "00ff", Parents: []int{0, 1}, Tasks: 8,
-			Records: 1000, Bytes: api.Unknown, Weighted: true, Repeats: new(1),
+			Records: 1000, Bytes: api.Unknown, Weighted: true, Repeats: new(1), Pool: "interactive",
 			Query:    &api.QueryStage{Execution: 5, Shape: "0f1e", Nth: 2, Exchange: -1},
 			Bindings: []api.Binding{{Executor: "1", Weight: 5.5, Tasks: 5}, {Executor: "3", Weight: 2.5, Tasks: 3}},
 		}},
@@ -112,7 +112,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 }
 
 func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
-	directive := api.Directive{Epoch: 7, Gated: true, Queued: &api.Queue{Place: 2, Of: 3, Start: 64.5, Latest: 80, Why: "no room"}, Wanted: 4, WantedOn: []string{"worker-1", "worker-2"}, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
+	directive := api.Directive{Epoch: 7, Gated: true, Pool: "nightly", Queued: &api.Queue{Place: 2, Of: 3, Start: 64.5, Latest: 80, Why: "no room"}, Wanted: 4, WantedOn: []string{"worker-1", "worker-2"}, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
 		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2, Leaving: true, NodeLost: true, PerStage: 3},
 	}, Shares: []api.StageShares{{StageKey: api.StageKey{Stage: 3, Attempt: 1}, Rev: 9,
 		Shares: []api.ExecutorShare{{Executor: "1", Weight: 5.5}, {Executor: "2", Weight: 2.5}}}}}

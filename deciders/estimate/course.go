@@ -211,6 +211,10 @@ func ends(a *ledger.App) map[int]units.Seconds {
 	return ended
 }
 
+// Asked reports whether a runs a stage of another pool than its deadline hangs on: until that has ended all have the
+// cores that they would have in Spark, or it waits for tasks that are held back.
+func Asked(a *ledger.App) bool { return slices.ContainsFunc(a.Opened(), a.Profile.Beside) }
+
 // Left is the share of an attempt that is not done, never nothing.
 func Left(s *ledger.Stage) float64 { return max(leastRest, 1-float64(s.Progress())) }
 

@@ -9,7 +9,7 @@ import (
 // Limit is how long queries and jobs of a, which has a profile, may take: as its user says, and as paced runs that
 // failed have shown.
 func Limit(a *ledger.App) dag.Bound {
-	return dag.Bound{Most: a.Tenant.Launch.JobMost, Factor: a.Profile.Body.Limit.FailedAt}
+	return dag.Bound{Most: a.Tenant.Launch.JobMost, Factor: a.Profile.Body.Habit.FailedAt}
 }
 
 // LegsBegan is when the legs of a that have begun did so (dag.LegOf), nil where they have no bound.

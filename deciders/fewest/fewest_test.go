@@ -128,8 +128,8 @@ func TestNobodyKnowsHowMany(t *testing.T) {
 // bound, has what its user has asked for.
 func TestWhoseJobsHaveABoundIsGivenNoFewer(t *testing.T) {
 	for name, bound := range map[string]func(a *ledger.App){
-		"its last paced run failed": func(a *ledger.App) { a.Profile.Body.Limit.Suspected = 2 },
-		"a paced run failed":        func(a *ledger.App) { a.Profile.Body.Limit.FailedAt = 2 },
+		"its last paced run failed": func(a *ledger.App) { a.Profile.Body.Habit.Suspected = 2 },
+		"a paced run failed":        func(a *ledger.App) { a.Profile.Body.Habit.FailedAt = 2 },
 		"its user says so":          func(a *ledger.App) { a.Tenant.Launch.JobMost = 60 },
 	} {
 		c, a := attached(t, 1000, 0, api.Attach{})

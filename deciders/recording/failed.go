@@ -20,14 +20,14 @@ const slower = 1.05
 func failed(v ledger.View, a *ledger.App, old api.Profile) (did string, learnt api.Profile) {
 	switch times := slowed(a); {
 	case !ofItself(&a.Outcome):
-	case atAllCores(a) && old.Limit.Suspected > 0:
-		old.Limit.Suspected = 0
+	case atAllCores(a) && old.Habit.Suspected > 0:
+		old.Habit.Suspected = 0
 		return Cleared, old
 	case !atAllCores(a) && times > 0 &&
 		slices.ContainsFunc(a.Order, func(s *ledger.Stage) bool { return heldBack(v, a, s) }):
-		if old.Limit.Suspected = times; old.Limit.FailedAt > 0 && times >= old.Limit.FailedAt {
+		if old.Habit.Suspected = times; old.Habit.FailedAt > 0 && times >= old.Habit.FailedAt {
 			// Its bound has not helped, so something else is waited for than was seen: half is left.
-			old.Limit.Suspected = 1 + (old.Limit.FailedAt-1)/2
+			old.Habit.Suspected = 1 + (old.Habit.FailedAt-1)/2
 		}
 		return Suspected, old
 	}
@@ -46,8 +46,8 @@ func atAllCores(a *ledger.App) bool { return a.Observed() || !a.Promise.Targeted
 // confirmed is learnt after a run of a that has ended well: if it was one at all cores, pacing was why the last paced
 // one failed.
 func confirmed(a *ledger.App, learnt api.Profile) api.Profile {
-	if learnt.Limit.Suspected > 0 && atAllCores(a) {
-		learnt.Limit.FailedAt, learnt.Limit.Suspected = learnt.Limit.Suspected, 0
+	if learnt.Habit.Suspected > 0 && atAllCores(a) {
+		learnt.Habit.FailedAt, learnt.Habit.Suspected = learnt.Habit.Suspected, 0
 	}
 	return learnt
 }

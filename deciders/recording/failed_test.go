@@ -51,7 +51,7 @@ func failure(c *ledgertest.Cluster, a *ledger.App) ledger.Fact {
 // A paced run that fails by itself is remembered with how many times what it takes what it had waited for had taken.
 func TestAPacedRunThatFailsIsSuspected(t *testing.T) {
 	bounded := twoJobs()
-	bounded.Limit.FailedAt = 1.8
+	bounded.Habit.FailedAt = 1.8
 	for _, w := range []struct {
 		name string
 		old  api.Profile
@@ -69,8 +69,8 @@ func TestAPacedRunThatFailsIsSuspected(t *testing.T) {
 		c, a := given(t, w.old, 100, w.open, w.took...)
 		c.Know(failure(c, a))
 		did, p, err := recording.Record(c.View(), a)
-		if did != recording.Suspected || err == nil || math.Abs(p.Limit.Suspected-w.want) > 1e-9 || p.Limit.FailedAt != w.old.Limit.FailedAt {
-			t.Errorf("%s: %q, %v, suspected %v, want %v", w.name, did, err, p.Limit.Suspected, w.want)
+		if did != recording.Suspected || err == nil || math.Abs(p.Habit.Suspected-w.want) > 1e-9 || p.Habit.FailedAt != w.old.Habit.FailedAt {
+			t.Errorf("%s: %q, %v, suspected %v, want %v", w.name, did, err, p.Habit.Suspected, w.want)
 		}
 		if p.Runs != w.old.Runs || p.Stages[0].Duration != 20 {
 			t.Errorf("%s: it taught what it takes: %+v", w.name, p)
@@ -103,8 +103,8 @@ func TestAStageThatFailedInItsQueryCounts(t *testing.T) {
 	c.To(12)
 	c.Know(ledger.StageEnded{App: a.ID, At: 12, Done: api.StageDone{StageKey: a.Order[0].Key(), Failed: true}}, ledger.ContextStopped{App: a.ID, At: 12})
 	c.Know(failure(c, a))
-	if did, p, _ := recording.Record(c.View(), a); did != recording.Suspected || p.Limit.Suspected != 1.25 {
-		t.Errorf("%q, suspected %v, want 10 s of 8", did, p.Limit.Suspected)
+	if did, p, _ := recording.Record(c.View(), a); did != recording.Suspected || p.Habit.Suspected != 1.25 {
+		t.Errorf("%q, suspected %v, want 10 s of 8", did, p.Habit.Suspected)
 	}
 }
 
@@ -130,8 +130,8 @@ func TestWhatIsNoFailureOfAPacedRun(t *testing.T) {
 	} {
 		c, a := given(t, twoJobs(), w.deadline, true, w.took)
 		c.Know(w.ends(c, a))
-		if did, p, _ := recording.Record(c.View(), a); did == recording.Suspected || did == recording.Cleared || p.Limit.Suspected != 0 {
-			t.Errorf("%s: %q, suspected %v", w.name, did, p.Limit.Suspected)
+		if did, p, _ := recording.Record(c.View(), a); did == recording.Suspected || did == recording.Cleared || p.Habit.Suspected != 0 {
+			t.Errorf("%s: %q, suspected %v", w.name, did, p.Habit.Suspected)
 		}
 	}
 	for name, end := range map[string]func(c *ledgertest.Cluster, a *ledger.App){
@@ -160,7 +160,7 @@ func TestWhatIsNoFailureOfAPacedRun(t *testing.T) {
 func TestARunAtAllCoresTellsWhetherPacingWasWhy(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		suspected := twoJobs()
-		suspected.Limit.Suspected, suspected.Limit.FailedAt, suspected.Shared = 1.6, 3, shared
+		suspected.Habit.Suspected, suspected.Habit.FailedAt, suspected.Shared = 1.6, 3, shared
 		for _, w := range []struct {
 			name                string
 			deadline            units.Seconds
@@ -177,8 +177,8 @@ func TestARunAtAllCoresTellsWhetherPacingWasWhy(t *testing.T) {
 			c.Know(ledger.ProfileSaved{Body: suspected}) // By another run meanwhile.
 			c.Know(ledger.Exited{App: a.ID, At: 40, By: api.EndedByExit, Code: w.code})
 			did, p, _ := recording.Record(c.View(), a)
-			if did != w.did || did != "" && (p.Limit.Suspected != w.suspected || p.Limit.FailedAt != w.failedAt || p.Shared) {
-				t.Errorf("%s: %q, suspected %v, failed at %v", w.name, did, p.Limit.Suspected, p.Limit.FailedAt)
+			if did != w.did || did != "" && (p.Habit.Suspected != w.suspected || p.Habit.FailedAt != w.failedAt || p.Shared) {
+				t.Errorf("%s: %q, suspected %v, failed at %v", w.name, did, p.Habit.Suspected, p.Habit.FailedAt)
 			}
 		}
 	}

@@ -112,8 +112,8 @@ func Tried(a *ledger.App, s *api.AppSummary, how string, learnt api.Profile) {
 		s.Headline += "; it was held back, so its next run has all cores, which shows whether that is why"
 	case how == recording.Cleared:
 		s.Headline += "; pacing is not why: it is held back again in its next run"
-	case verdict.Suspected(a) && s.State == api.AppFinished && learnt.Limit.FailedAt > 0 && learnt.Limit.Suspected == 0:
-		s.Headline += "; held back it failed: from now on no job takes longer than " + verdict.Times(learnt.Limit.FailedAt)
+	case verdict.Suspected(a) && s.State == api.AppFinished && learnt.Habit.FailedAt > 0 && learnt.Habit.Suspected == 0:
+		s.Headline += "; held back it failed: from now on no job takes longer than " + verdict.Times(learnt.Habit.FailedAt)
 	}
 }
 

@@ -110,16 +110,16 @@ func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever
 }
 
 // plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields, its query or job has
-// a bound, or its application's targets are paused: then it has none left, and all cores. Its executors get their
-// targets.
+// a bound, or its application's targets are paused or it is asked something: then it has none left, and all cores. Its
+// executors get their targets.
 func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
 	deadline, bound, first units.Seconds) ledger.StageAimed {
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
-	last := estimate.Final(a, s, o.Course(a), q)
+	last, free := estimate.Final(a, s, o.Course(a), q), a.Promise.Paused || estimate.Asked(a)
 	switch {
-	case a.Promise.Paused:
+	case free:
 		deadline = 0
 	case !last:
 		deadline = o.Yield(a, q, deadline)
@@ -127,7 +127,7 @@ func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
 	deadline = min(max(min(deadline, bound), -ledger.Farthest), ledger.Farthest)
 	annotation, _ := a.Profile.Annotated(s)
 	predicted := estimate.Predict(a, annotation, s)
-	if first == 0 && !a.Promise.Paused {
+	if first == 0 && !free {
 		first = a.At(o.View.Now()) + deadline - s.ReadyAt
 	}
 	aim := ledger.Aim{Planned: true, Last: last, DeadlineAt: o.View.Now().Add(deadline.Duration()), Work: predicted.Work,
@@ -149,6 +149,9 @@ func Bound(o *estimate.Outlook, a *ledger.App, s *ledger.Stage) ledger.StageTarg
 // left of the stage and each executor's share of it: at the start, with equal shares, that
 // is the source's equation.
 func targets(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, aim ledger.Aim) []ledger.Target {
+	if a.Profile.Beside(s) {
+		return nil // Others own its executors.
+	}
 	annotation, _ := a.Profile.Annotated(s)
 	left := units.FromDuration(aim.DeadlineAt.Sub(o.View.Now()))
 	rest := aim.Records * needed(annotation, aim) * (1 - float64(s.Progress()))

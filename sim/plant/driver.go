@@ -226,7 +226,7 @@ func (d *Driver) stageReady(r *stageRun) {
 	if weights == nil {
 		weights = driver.Alike(r.spec.Tasks)
 	}
-	bound := d.Bindings.Ready(r.key, r.spec.Job, weights, nil, false)
+	bound := d.Bindings.Ready(r.key, r.spec.Job, weights, nil, false, "")
 	d.tell(api.Event{Type: api.EventStageReady, Stage: r.told(bound)})
 	d.offerAll()
 	d.tellChanges()

@@ -78,7 +78,7 @@ func waitBeside(r *rand.Rand) float64 {
 	}
 	b.Follow(&d)
 	first, second, hanging := api.StageKey{Stage: 0}, api.StageKey{Stage: 1}, 0
-	b.Ready(first, 0, driver.Alike(slots*len(d.Executors)), nil, false)
+	b.Ready(first, 0, driver.Alike(slots*len(d.Executors)), nil, false, "")
 	for _, x := range d.Executors {
 		for range 1 + r.IntN(slots-1) {
 			b.Launched(first, hanging, x.ID)
@@ -86,7 +86,7 @@ func waitBeside(r *rand.Rand) float64 {
 		}
 	}
 	b.Retire(first)
-	b.Ready(second, 0, driver.Alike(slots*len(d.Executors)), nil, false)
+	b.Ready(second, 0, driver.Alike(slots*len(d.Executors)), nil, false, "")
 	waits := func(x api.DirectiveExecutor) bool { return !b.Admits(second, x.ID, false) }
 	now := units.Instant(0)
 	for ; slices.ContainsFunc(d.Executors, waits) && now < units.Instant(hangs); now = now.Add(time.Second) {
@@ -122,7 +122,7 @@ func idleBeside(t testing.TB, r *rand.Rand) (idle int) {
 		}
 	}
 	tasks, launched, waits := len(d.Executors), 0, 0
-	b.Ready(first, 0, driver.Alike(tasks), nil, false)
+	b.Ready(first, 0, driver.Alike(tasks), nil, false, "")
 	offer(first, &launched, tasks)
 	if launched != tasks {
 		t.Fatalf("%d of %d tasks were launched", launched, tasks)
@@ -130,7 +130,7 @@ func idleBeside(t testing.TB, r *rand.Rand) (idle int) {
 	arrives, retires := r.IntN(tasks), r.IntN(3) == 0
 	for i, k := range r.Perm(tasks) {
 		if i == arrives {
-			b.Ready(second, 1, driver.Alike(2*tasks), nil, false)
+			b.Ready(second, 1, driver.Alike(2*tasks), nil, false, "")
 		}
 		if i == arrives && retires {
 			b.Retire(first)

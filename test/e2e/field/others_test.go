@@ -90,3 +90,36 @@ func TestAProgramWithALimitOfItsOwn(t *testing.T) {
 	next(want, "released", "the last paced run failed")
 	next(want, "paced", "no job takes longer than")
 }
+
+// Who asks something beside a long job, in a pool of its own, is answered as soon as in stock Spark, though the job is
+// held back, and that is in time.
+func TestAProgramOfPoolsIsAskedBesideItsJob(t *testing.T) {
+	realenv.RequireAll(t)
+	p := append(program{"--conf", "spark.scheduler.mode=FAIR"}, script("asks.py", "40", "6")...)
+	want := stock(t, p)
+	s := realenv.StartUp(t)
+	_, took := night(t, s, p, want)
+	deadline := (took * 2).Round(time.Second)
+	run := s.Submit(append(program{"--pacer-deadline", deadline.String()}, p...)...)
+	want.wants(t, run)
+	a := over(s)
+	if err := realenv.Held(a); err != nil {
+		t.Error(err)
+	}
+	if a.MeanCores > 1.7 {
+		t.Errorf("it had %.2f cores: it was not held back", a.MeanCores)
+	}
+	asked := 0
+	for line := range strings.Lines(run.Answer()) {
+		var waited float64
+		if n, err := fmt.Sscanf(line, "ASKED %g", &waited); n != 1 || err != nil {
+			continue
+		}
+		if asked++; waited > 3 {
+			t.Errorf("question %d was answered after %.1f s", asked, waited)
+		}
+	}
+	if asked != 6 {
+		t.Errorf("%d of 6 questions were answered", asked)
+	}
+}

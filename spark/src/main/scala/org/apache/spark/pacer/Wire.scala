@@ -109,7 +109,8 @@ private[spark] object Wire {
       shares: Seq[StageShares] = Nil,
       queued: Option[Queued] = None,
       wanted: Int = 0,
-      wantedOn: Seq[String] = Nil)
+      wantedOn: Seq[String] = Nil,
+      pool: String = "")
 
   final case class Fault(kind: Int, message: String)
 
@@ -152,7 +153,8 @@ private[spark] object Wire {
       bindings: Seq[Binding],
       repeats: Option[Int] = None,
       lineage: String = "",
-      query: Option[QueryStage] = None) extends DriverEvent
+      query: Option[QueryStage] = None,
+      pool: String = "") extends DriverEvent
 
   /**
    * The place of a stage in a SQL query: the query's number in its run, the hash of its plan's
@@ -266,7 +268,7 @@ private[spark] object Wire {
   def size(what: DriverEvent): Int = 512 + (what match {
     case e: ExecutorUp => length(e.host, MostName) + length(e.container, MostName) + length(e.machine, MostName)
     case ExecutorGone(_, reason) => length(reason, MostText)
-    case s: StageReady => length(s.name, MostName) + 64 * s.bindings.size + 12 * s.parents.size
+    case s: StageReady => length(s.name, MostName) + length(s.pool, MostName) + 64 * s.bindings.size + 12 * s.parents.size
     case StageBound(_, bound) => 64 * bound.size
     case s: StageDone => length(s.reason, MostText)
     case QueryEnded(_) => 0
@@ -321,6 +323,7 @@ private[spark] object Wire {
     o.put("tasks", s.tasks).put("records", s.records).put("bytes", s.bytes).put("weighted", s.weighted)
     s.repeats.foreach(o.put("repeats", _))
     if (s.lineage.nonEmpty) o.put("lineage", s.lineage)
+    if (s.pool.nonEmpty) o.put("pool", s.pool)
     s.query.foreach { q =>
       o.putObject("query").put("execution", q.execution).put("shape", q.shape).put("nth", q.nth).put("exchange", q.exchange)
     }
@@ -378,7 +381,7 @@ private[spark] object Wire {
         perStage = e.path("per_stage").asInt(1))
     }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq,
     Some(o.path("queued")).filter(_.isObject).map(q => Queued(q.path("place").asInt(), q.path("of").asInt(), q.path("start_s").asDouble())),
-    o.path("wanted").asInt(), o.path("wanted_on").elements().asScala.map(_.asText("")).toSeq)
+    o.path("wanted").asInt(), o.path("wanted_on").elements().asScala.map(_.asText("")).toSeq, text(o, "pool"))
 
   private def shares(o: JsonNode): StageShares =
     StageShares(StageKey(o.path("stage").asInt(), o.path("attempt").asInt()), o.path("rev").asLong(),

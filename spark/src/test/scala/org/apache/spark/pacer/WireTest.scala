@@ -23,7 +23,7 @@ class WireTest {
   @Test def repliesAreReadAsThePlannerWritesThem(): Unit = {
     val directive = Directive(7, gated = true,
       Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2, leaving = true, nodeLost = true, perStage = 3)), "executor 1 was replaced",
-      "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))), Some(Queued(2, 3, 64.5)), wanted = 4, wantedOn = Seq("worker-1", "worker-2"))
+      "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))), Some(Queued(2, 3, 64.5)), wanted = 4, wantedOn = Seq("worker-1", "worker-2"), pool = "nightly")
     assertEquals(Right(Registered("app-20261121043012-0001-3fa94c", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
       directive, 12, Map("00ff" -> 0.25), own = true, recall = true, planner = "planner-1")), decodeRegistered(Samples.read("register_reply.json")))
     assertEquals(Right(Acknowledged(12, directive)), decodeAcknowledged(Samples.read("events_reply.json")))
@@ -78,7 +78,7 @@ object WireTest {
       "00ff-01")),
     Event(2, 0.75, ExecutorGone("2", "killed")),
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
-      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1), query = Some(QueryStage(5, "0f1e", 2, QueryStage.Result)))),
+      Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1), query = Some(QueryStage(5, "0f1e", 2, QueryStage.Result)), pool = "interactive")),
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
     Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75, 0.25, 0.125)),
     Event(6, 2.5, Unpaced("streaming")),

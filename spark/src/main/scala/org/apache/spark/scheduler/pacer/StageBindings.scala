@@ -30,6 +30,9 @@ import org.apache.spark.pacer.Wire.{Binding, Directive, DirectiveExecutor, Stage
  * '''Copies''': a stage's last task that runs alone, CopyTimes as long as its weight says by the others, and
  * for which its stage is late by the planner's word (shares that leave nothing to divide), is copied to an executor that runs nothing, on another node if there is one; that has its weight as well.
  *
+ * A stage of '''another pool''' of a fair scheduler than the planner names is bound to all
+ * executors, beside the stages that own them, without shares: which task is next Spark's pools say.
+ *
  * '''Ungated''', all stages run on the first (lowest ids) executors of each node, as many as
  * one stage has there, as in stock Spark, without shares.
  *
@@ -50,6 +53,7 @@ private[scheduler] final class StageBindings {
   private var listed = Map.empty[String, DirectiveExecutor]
   private var epoch = -1L
   private var isGated = false
+  private var pool = "" // Of a fair scheduler, which the deadline hangs on.
   private var openedFor: Option[String] = None
   private val changed = mutable.LinkedHashSet[StageKey]()
   private var freed = false
@@ -77,6 +81,7 @@ private[scheduler] final class StageBindings {
       listed = directive.executors.map(e => e.id -> e).toMap
       val was = gated
       isGated = directive.gated
+      pool = directive.pool
       if (!listed.keySet.filter(leaving).subsetOf(before)) vacate()
       if (gated != was) rebindAll() else bindFree()
       directive.shares.foreach(handOver)
@@ -119,9 +124,11 @@ private[scheduler] final class StageBindings {
    * @param weights one per task
    * @param cached  how many of its tasks have cached blocks on which executor
    * @param barrier all its tasks start together, so shares do not bind it
+   * @param pool    its pool of a fair scheduler, "" without one
    */
-  def ready(key: StageKey, order: Int, weights: Array[Long], cached: Map[String, Int], barrier: Boolean): Seq[Binding] = {
-    val stage = new Stage(key, order, weights, cached, barrier)
+  def ready(key: StageKey, order: Int, weights: Array[Long], cached: Map[String, Int], barrier: Boolean, pool: String = ""): Seq[Binding] = {
+    val beside = pool.nonEmpty && this.pool.nonEmpty && pool != this.pool
+    val stage = new Stage(key, order, weights, cached, barrier, beside)
     stages(key) = stage
     bindFree()
     if (gated && stage.bound.isEmpty && alive.nonEmpty) waits += 1
@@ -159,7 +166,7 @@ private[scheduler] final class StageBindings {
       s.bound(executor) && s.copyOn.contains(executor)
     } else if (!s.bound.contains(executor)) {
       s.open && alive.contains(executor)
-    } else if (!gated || s.open || s.barrier) {
+    } else if (!gated || s.open || s.barrier || s.beside) {
       true
     } else {
       // Idle with its share done: hand over a part of what others have left. The
@@ -338,8 +345,10 @@ private[scheduler] final class StageBindings {
     val byNode = nodes.values.toSeq.sortBy(_.head)(ById)
     owed = 0
     if (gated) {
-      val queue = stages.valuesIterator.filter(_.asks).toSeq.sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
-      val holders = mutable.Map[String, Stage]() ++ stages.valuesIterator.flatMap(s => s.bound.map(_ -> s))
+      val (beside, owners) = stages.values.toSeq.partition(_.beside)
+      beside.foreach(spread(_, byNode.flatten.toSet))
+      val queue = owners.filter(_.asks).sortBy(s => (s.bound.nonEmpty, s.order, s.key.stage, s.key.attempt))
+      val holders = mutable.Map[String, Stage]() ++ owners.flatMap(s => s.bound.map(_ -> s))
       val zombies = stages.valuesIterator.filter(_.retired).flatMap(_.running).toSeq.groupMapReduce(_._1)(_._2)(_ + _)
       queue.foreach { s =>
         val has = s.bound.toSeq.groupBy(nodeOf)
@@ -357,11 +366,13 @@ private[scheduler] final class StageBindings {
       give(queue, byNode)
     } else {
       val leaders = byNode.flatMap(there => there.take(perStage(there))).toSet
-      stages.valuesIterator.filter(_.bound != leaders).foreach { s =>
-        s.bound.clear()
-        bind(s, leaders)
-      }
+      stages.valuesIterator.foreach(spread(_, leaders))
     }
+  }
+
+  private def spread(s: Stage, executors: Set[String]): Unit = if (s.bound != executors) {
+    s.bound.clear()
+    bind(s, executors)
   }
 
   /**
@@ -397,7 +408,7 @@ private[scheduler] final class StageBindings {
   private def giver(byNode: Seq[Seq[String]], gave: Set[String]): Option[(Stage, String)] = {
     val all = for {
       there <- byNode.iterator if perStage(there) > 1
-      s <- stages.valuesIterator if !s.barrier
+      s <- stages.valuesIterator if !s.barrier && !s.beside
       can = there.filter(e => s.bound(e) && !s.gives(e)) if can.size > 1
       e <- can
     } yield (s, e)
@@ -496,7 +507,8 @@ private[scheduler] object StageBindings {
       var order: Int,
       val weights: Array[Long],
       val cached: Map[String, Int],
-      val barrier: Boolean) {
+      val barrier: Boolean,
+      val beside: Boolean) { // It is bound to all executors, whosever they are.
     val total: Long = weights.sum
     val bound: mutable.Set[String] = mutable.Set[String]()
     val share: mutable.Map[String, Long] = mutable.Map[String, Long]().withDefaultValue(0L)

@@ -118,10 +118,10 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     val facts = m.facts
     retireEarlier(m.key.stage)
     retireZombies()
-    val bound = bindings.ready(m.key, m.priority, facts.weights, facts.cached, m.isBarrier)
+    val bound = bindings.ready(m.key, m.priority, facts.weights, facts.cached, m.isBarrier, poolOf(m))
     if (running.isEmpty) group = math.max(group, m.priority)
     val ready = StageReady(m.key, group, facts.name, facts.signature, facts.parents, m.numTasks,
-      facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage, facts.query)
+      facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage, facts.query, poolOf(m))
     running(m.key) = (m, ready)
     tell(ready)
     if (bound.isEmpty && bindings.gated) {
@@ -243,6 +243,10 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     bindings.queue(rootPool.getSortedTaskSetQueue.collect { case m: StageBoundTaskSet => m.key }.toSeq)
   }
 
+  private def poolOf(m: StageBoundTaskSet): String = if (schedulingMode != SchedulingMode.FAIR) "" else
+    Option(m.taskSet.properties).flatMap(p => Option(p.getProperty(StageBoundScheduling.PoolProperty)))
+      .fold(StageBoundScheduling.DefaultPool)(_.take(StageBoundScheduling.MostPool))
+
   /** The stage has ended but for what runs of it, if anything; called again when that has. */
   private[pacer] def end(m: StageBoundTaskSet): Unit = {
     held.remove(m.key)
@@ -330,6 +334,11 @@ private[scheduler] object StageBoundScheduling {
       task.localProperties = has
     }
   }
+
+  /** As FairSchedulableBuilder has them. */
+  private val PoolProperty = "spark.scheduler.pool"
+  private val DefaultPool = "default"
+  private val MostPool = 256 // What a message takes.
 
   /** Set on the jobs of structured streaming and of DStreams. */
   private val StreamProperties = Seq("sql.streaming.queryId", "spark.streaming.internal.batchTime")

@@ -50,7 +50,7 @@ object StageBindingsTranscriptTest {
       case List("gone", id) => silent(b.executorGone(id))
       case "ready" :: stage :: order :: weights :: rest =>
         val cached = rest.filter(_.contains("=")).map(_.split("=")).map(x => x(0) -> x(1).toInt).toMap
-        Some(bindings(b.ready(key(stage), order.toInt, weighted(weights), cached, rest.contains("barrier"))))
+        Some(bindings(b.ready(key(stage), order.toInt, weighted(weights), cached, rest.contains("barrier"), pool(rest))))
       case List("done", stage) => silent(b.done(key(stage)))
       case "queue" :: stages => silent(b.queue(stages.map(key)))
       case List("retire", stage) => silent(b.retire(key(stage)))
@@ -85,8 +85,10 @@ object StageBindingsTranscriptTest {
 
   private def directive(epoch: Long, gated: Boolean, rest: List[String]): Directive = {
     val (executors, shares) = rest.span(_ != "shares")
-    Directive(epoch, gated, executors.map(executor), "", shares = handOvers(shares))
+    Directive(epoch, gated, executors.filterNot(_.startsWith("pool:")).map(executor), "", shares = handOvers(shares), pool = pool(executors))
   }
+
+  private def pool(words: List[String]): String = words.find(_.startsWith("pool:")).fold("")(_.stripPrefix("pool:"))
 
   private def executor(text: String): DirectiveExecutor = {
     val Array(id, at) = text.split("@")

@@ -90,6 +90,13 @@ func TestManyJobsThatLookAlikeAreRecorded(t *testing.T) {
 		if k < 50 && (got.Match.Known != api.StageKnown || got.Deadline < 2 || got.Deadline > 4) {
 			t.Fatalf("job %d: %+v, %+v", k, got, got.Match)
 		}
+		if k == 50 { // Another deadline divides anew what is left, of which the job that runs has a tenth.
+			before := w.target(next, k, "1").Remaining
+			w.control(api.VerbDeadline, api.ControlRequest{App: next, Extend: 100})
+			if more := w.target(next, k, "1").Remaining - before; more < 8 || more > 12 {
+				t.Errorf("100 s more for ten jobs give the one that runs %v s", more)
+			}
+		}
 		w.tell(next, r.Submission, done(at+2.9, k, at))
 	}
 }

@@ -60,7 +60,13 @@ type Node struct {
 
 	plan     content // Of the Plan in force.
 	versions nodeVersions
+	// claimed and tenants are the ledger's claims and allocations of it: each registration looks at all nodes.
+	claimed units.Bytes
+	tenants []*Allocation
 }
+
+// Tenants are who has executors on n, in order of application.
+func (n *Node) Tenants() []*Allocation { return n.tenants }
 
 // nodeVersions are the batch in which a node's record changed last, and the one since which there is to be a new
 // Plan though its content is the same.

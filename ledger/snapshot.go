@@ -52,6 +52,9 @@ func copyAllocations(l, s *Ledger) map[string][]*Allocation {
 			copied[i] = c
 		}
 		all[node] = copied
+		if n := s.nodes[node]; n != nil {
+			n.tenants = copied
+		}
 	}
 	return all
 }
@@ -122,6 +125,6 @@ func (p *Profile) copy() *Profile {
 func (n *Node) copy() *Node {
 	c := *n
 	c.Allegiance.Theirs, c.Over = slices.Clone(n.Allegiance.Theirs), slices.Clone(n.Over)
-	c.plan, c.versions, c.Dividing.losses = content{}, nodeVersions{}, nil
+	c.plan, c.versions, c.Dividing.losses, c.tenants = content{}, nodeVersions{}, nil, nil
 	return &c
 }

@@ -81,7 +81,7 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 		return Seating{}, noNode(v)
 	}
 	launch := size(a, nodes)
-	var seats []Seat
+	seats := make([]Seat, 0, len(nodes))
 	for _, n := range nodes {
 		if s := seat(&launch, n, room(n), width); s.Executors > 0 {
 			seats = append(seats, s)

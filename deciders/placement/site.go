@@ -112,7 +112,7 @@ func byName(a, b *Site) int { return strings.Compare(a.Name, b.Name) }
 // site is n for executors that take so much of its memory.
 func site(v ledger.View, n *ledger.Node, needed units.Bytes) Site {
 	s := Site{Name: n.Node, Offered: n.Offered, Free: v.Free(n), Needed: needed}
-	for _, t := range v.Allocations(n.Node) {
+	for _, t := range n.Tenants() {
 		if t.App.Running() {
 			s.Apps++
 		}

@@ -180,6 +180,11 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 	if last := choices[len(choices)-1]; last.What != queue.Refuse || api.KindOf(last.Err) != api.KindTransient {
 		t.Errorf("one that comes: %+v", last)
 	}
+	comes.Tenant.Nodes.Least = 2
+	choices = p.Decide(outlook(c), &queue.Newcomer{App: comes})
+	if last := choices[len(choices)-1]; last.Err == nil || !strings.Contains(last.Err.Error(), "the plan of node a has no room") {
+		t.Errorf("one that comes for two nodes: %+v", last)
+	}
 	c.To(3)
 	ends(c, c.View().App(first[0]))
 	ask("app-head")

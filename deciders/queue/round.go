@@ -96,14 +96,21 @@ func (h *round) room(n *ledger.Node, a *ledger.App) units.Bytes {
 // *fullPlan where there is memory for it.
 func (h *round) seats(a *ledger.App, most int) (placement.Seating, error) {
 	var full *fullPlan
-	s, err := h.book.Places.Within(most).Seats(h.outlook, a, func(n *ledger.Node) units.Bytes {
-		room := h.room(n, a)
-		if room >= a.Tenant.Claim() && h.full(n, a) {
-			full = &fullPlan{n.Node, a.Tenant.Launch.Bytes()}
-			return 0
-		}
-		return room
-	})
+	places := h.book.Places.Within(most)
+	room := func(n *ledger.Node) units.Bytes { return h.room(n, a) }
+	s, err := places.Seats(h.outlook, a, room)
+	// Plans are seldom full: all are looked at where one is that was chosen, or where that may be why nodes are too few.
+	if err != nil && placement.Least(a) > 1 ||
+		slices.ContainsFunc(s.Seats, func(s placement.Seat) bool { return h.full(s.Node, a) }) {
+		s, err = places.Seats(h.outlook, a, func(n *ledger.Node) units.Bytes {
+			free := room(n)
+			if free >= a.Tenant.Claim() && h.full(n, a) {
+				full = &fullPlan{n.Node, a.Tenant.Launch.Bytes()}
+				return 0
+			}
+			return free
+		})
+	}
 	if err != nil && full != nil {
 		return s, full
 	}

@@ -224,16 +224,22 @@ func (k recording) decoded(t testing.TB) (p api.Profile) {
 	return p
 }
 
-// putProfile gives a planner a profile that was kept, whatever it has learnt since.
+// putProfile gives a planner a profile that was kept, whatever it has learnt since. A run that has just ended
+// teaches when its nodes have said their last, and is shown as if it had: it is put until none does.
 func putProfile(t testing.TB, s *realenv.System, profile []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "profile.json")
 	if err := os.WriteFile(file, profile, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := s.Pacer("profiles", "put", file); code != 0 {
-		t.Fatalf("pacer profiles put: exit %d: %s", code, out)
-	}
+	want := recording{profile: profile}.decoded(t)
+	s.Await("the profile that was put", 30*time.Second, func() bool {
+		if code, out := s.Pacer("profiles", "put", file); code != 0 {
+			t.Fatalf("pacer profiles put: exit %d: %s", code, out)
+		}
+		code, shown := s.Pacer("profiles", "show", want.Name, "-o", "json")
+		return code == 0 && recording{profile: []byte(shown)}.decoded(t).Runs == want.Runs
+	})
 }
 
 // all makes runs in their order. A paced run has its deadline by the median of tuned

@@ -39,8 +39,9 @@ test test-all e2e: export YARN := 1
 test e2e screenshots: export BROWSER := 1
 race: export COMPILER := 1
 bench-match: export PANDAS := 1
+bench-sql: export DUCKDB := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-attach bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +102,9 @@ bench-admission: ## measure the rules that reserve for deadlines, in the world o
 
 bench-queue: build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)
+
+bench-sql: build ## measure a report of 22 queries that changes or comes in other orders: deadlines and answers (40 minutes; ARGS="-scale 0.1 -runs 1" takes less, ARGS="-certainty 0.5" keeps nothing)
+	@$(SPARK) $(GO) run ./test/bench sql $(ARGS)
 
 bench-attach: export YARN := 1
 bench-attach: build ## measure deadlines of applications whose executors a YARN starts, and what is left behind there (45 minutes; ARGS="-only attach-chain -runs 1" takes less)

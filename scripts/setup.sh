@@ -6,8 +6,8 @@
 # apt-get where that is easily had, as Pacer works without; what Go fetches, and Maven for the
 # jar. What cannot be installed is checked first: system, Go, JDK and, for what runs
 # Spark (AS_ROOT=1), root. COMPILER=1 installs the C compiler that Go's race detector
-# needs, PANDAS=1 pandas and pyarrow for the pyspark tested, YARN=1 the classes of a YARN and a Kubernetes for tests,
-# BROWSER=1 chromium.
+# needs, PANDAS=1 pandas and pyarrow for the pyspark tested, DUCKDB=1 DuckDB and its TPC-H beside it, YARN=1 the classes of a YARN
+# and a Kubernetes for tests, BROWSER=1 chromium.
 # Says what it installs, in one line each, does nothing when all is there, and lets one caller at a time do it. It starts no daemon,
 # has none started at boot, and removes no directory that it has not made.
 set -euo pipefail
@@ -94,6 +94,10 @@ pyspark "$VENV" "$PYSPARK"
 if [[ -n ${PANDAS:-} ]] && ! "$VENV/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null; then
     say "installing pandas and pyarrow into $VENV by pip (about 60 MB to fetch)"
     fetch "$VENV" arrow --only-binary :all:
+fi
+if [[ -n ${DUCKDB:-} ]] && ! "$VENV/bin/python3" -c 'import duckdb, duckdb_extension_tpch' 2>/dev/null; then
+    say "installing duckdb and its TPC-H into $VENV by pip (about 30 MB to fetch)"
+    fetch "$VENV" duckdb --only-binary :all:
 fi
 [[ -z ${YARN:-} ]] || { scripts/yarn.sh fetch && scripts/kubernetes.sh fetch; }
 for version in ${OLDEST:-} ${OTHERS:-}; do

@@ -1,6 +1,6 @@
 // Command bench measures Pacer: `go run ./test/bench help` says how. `make bench`, `make
-// bench-deadlines`, `make bench-match`, `make bench-queue`, `make bench-attach`, `make
-// bench-scale` and `make bench-trust` run parts of it, `make figures` writes docs/figures.md.
+// bench-deadlines`, `make bench-match`, `make bench-queue`, `make bench-sql`, `make
+// bench-attach`, `make bench-scale` and `make bench-trust` run parts of it, `make figures` writes docs/figures.md.
 //
 // # Rows
 //
@@ -166,6 +166,11 @@
 //	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has
 //	                                     exited: late is negative
 //	precision.late                       how many of those runs were late
+//	sql.exit_error_pct.WAY               as deadline.exit_error_pct, of a report of TPC-H's 22 queries (sql.go),
+//	                                     due after 1.4 times what its recorded run took: the same, with other dates in
+//	                                     its filters, six queries fewer, six more than its profile has, in reversed and
+//	                                     in two drawn orders; sql.late: of all these runs
+//	sql.wrong, sql.answers               answers of all runs that are not DuckDB's; of how many queries none was wrong
 //	tls.overhead_ratio                   from a stage that is ready to the quota in force with TLS and credentials over
 //	                                     without, pair by pair; tls.open_ms, .secured_ms: the two
 //	torture.*                            sums over runs of make torture on these sources, n runs, with the least and the

@@ -28,7 +28,8 @@ func TestAPartIsNewAndAnotherGone(t *testing.T) {
 
 // Programs are where the rows look for them.
 func TestProgramsAreThere(t *testing.T) {
-	programs := []string{app, offHeapApp, precise[len(precise)-2], filepath.Join(livePrograms, liveTables)}
+	programs := []string{app, offHeapApp, precise[len(precise)-2], filepath.Join(livePrograms, liveTables),
+		filepath.Join(livePrograms, sqlMaker), filepath.Join(livePrograms, sqlProgram)}
 	for _, c := range changingOnes() {
 		programs = append(programs, filepath.Join(livePrograms, c.script))
 	}

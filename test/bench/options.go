@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
@@ -26,6 +29,8 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   match      runs that differ from their profile: whether their stages are recognised, and whether
              they keep their deadlines, in virtual time and live
   queue      how long somebody waits for a node that a long application can spare, or keeps
+  sql        a report of 22 queries that changes or comes in other orders: whether it keeps its deadlines,
+             and whether its answers are right
   attach     deadlines of applications whose executors a YARN starts, what Pacer leaves behind there
   mesh       what has nobody in the middle, in virtual time: probes on a ring, machines that empty themselves
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
@@ -41,9 +46,10 @@ Options:
   -seed N      seed of the order of runs (drawn by default)
   -file PATH   the lines (docs/figures.jsonl)
   -runs N      rounds of each baseline and each deadline, live runs (3; of the demonstration's
-               overhead 5, of beside 10); seeds of mesh (5)
+               overhead 5, of beside 10, of sql 2); seeds of mesh (5)
   -time T      of fuzz and trust: how long each target runs (30s)
-deadlines, and contention but for -slack:
+  -certainty C deadlines and sql: how likely deadlines are to be kept, 0.5 to 0.99 (0.5, of sql 0.95)
+deadlines, contention but for -slack, and sql's -scale:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
                with 10 for diamond and short-stages)
   -slice       the size that takes about 15 s, -scale X X times the usual size
@@ -53,7 +59,7 @@ deadlines, and contention but for -slack:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:9] {
+	for _, command := range commands[:10] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -70,7 +76,7 @@ const renderCommand = "render"
 
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
-	matchCommand, queueCommand, attachCommand, meshCommand, fuzzCommand, renderCommand}
+	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {
@@ -101,6 +107,7 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.time, "time", 30*time.Second, "")
 	f.BoolVar(&o.trial.slice, "slice", false, "")
 	f.StringVar(&o.trial.scale, "scale", "", "")
+	f.StringVar(&o.trial.certainty, "certainty", "", "")
 	f.Func("set", "", func(s string) error { o.trial.set = append(o.trial.set, s); return nil })
 	f.Uint64Var(&o.trial.seed, "seed", rand.Uint64(), "")
 	if err := f.Parse(args); err != nil {
@@ -131,8 +138,12 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 			of = []string{fuzzCommand, trustCommand}
 		case "slack":
 			of = []string{deadlinesCommand}
-		case "slice", "scale", "set":
+		case "scale":
+			of = []string{deadlinesCommand, contentionCommand, sqlCommand}
+		case "slice", "set":
 			of = []string{deadlinesCommand, contentionCommand}
+		case "certainty":
+			of = []string{deadlinesCommand, sqlCommand}
 		}
 		check(slices.Contains(of, o.command), "-%s is for %s", given.Name, strings.Join(of, " and "))
 	})
@@ -143,6 +154,14 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 	}
 	if scale, err := strconv.ParseFloat(o.trial.scale, 64); o.trial.scale != "" {
 		check(err == nil && scale > 0 && !o.trial.slice, "-scale %s: want a number above 0, or -slice", o.trial.scale)
+	}
+	if c, err := strconv.ParseFloat(o.trial.certainty, 64); o.trial.certainty != "" {
+		check(err == nil && api.ValidCertainty(units.Fraction(c)), "-certainty %s: want a number from 0.5 to 0.99",
+			o.trial.certainty)
+	}
+	if usual := map[string]string{deadlinesCommand: evenCertainty, sqlCommand: sqlCertainty}; o.trial.certainty ==
+		usual[o.command] {
+		o.trial.certainty = "" // Figures are not named for it.
 	}
 	if o.command != renderCommand {
 		_, err := o.rows()

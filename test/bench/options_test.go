@@ -37,11 +37,21 @@ func TestOptions(t *testing.T) {
 	if v := o.trial.variant(); v != "slice,planner.preset=paper" {
 		t.Errorf("variant %q", v)
 	}
+	for args, want := range map[string]string{"sql -certainty 0.5": "certainty=0.5", "sql -certainty 0.95 -scale 0.1": "scale=0.1",
+		"deadlines -certainty 0.95": "certainty=0.95", "deadlines -certainty 0.5": "", "sql": ""} {
+		if o, err := parse(strings.Fields(args)); err != nil || o.trial.variant() != want {
+			t.Errorf("%s: variant %q, %v", args, o.trial.variant(), err)
+		}
+	}
+	if n := of("sql"); !slices.Equal(n, []string{"sql"}) {
+		t.Errorf("by default %v", n)
+	}
 	if o, err := parse(nil); err != nil || o.command != "figures" || o.file != "docs/figures.jsonl" {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, wrong := range []string{"deadlines -only KMeans", "deadlines -runs -1", "deadlines -slack -5", "deadlines -slack x", "deadlines group-by",
-		"-fast", "figures -slack 20", "figures -only nothing", "everything", "deadlines -slice -scale 2", "deadlines -scale 0", "-seed x"} {
+		"-fast", "figures -slack 20", "figures -only nothing", "everything", "deadlines -slice -scale 2", "deadlines -scale 0", "sql -certainty 1", "sql -certainty x",
+		"contention -certainty 0.95", "sql -slice", "-seed x"} {
 		if o, err := parse(strings.Fields(wrong)); !errors.Is(err, errUsage) {
 			t.Errorf("%s: %+v, %v", wrong, o, err)
 		}

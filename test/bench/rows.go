@@ -55,6 +55,7 @@ const (
 	contentionCommand = "contention"
 	matchCommand      = "match"
 	queueCommand      = "queue"
+	sqlCommand        = "sql"
 	attachCommand     = "attach"
 	meshCommand       = "mesh"
 	fuzzCommand       = "fuzz"
@@ -90,6 +91,8 @@ func rows(o options) []row {
 		return matchRows(o.trial)
 	case queueCommand:
 		return queueRows(o.trial)
+	case sqlCommand:
+		return sqlRows(o.trial)
 	case attachCommand:
 		return attachRows(o.trial)
 	case meshCommand:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -279,7 +280,7 @@ func (b *trial) take(t testing.TB, s step, tuned float64) outcome {
 	case pacedOne:
 		putProfile(t, b.system, b.kept.profile)
 		var flags []string
-		flags, r.deadline = deadlineFlags(tuned * (1 + float64(s.slack)/100))
+		flags, r.deadline = deadlineAt(tuned*(1+float64(s.slack)/100), cmp.Or(b.options.certainty, evenCertainty))
 		var app api.AppDetail
 		e, app = b.pacer(t, flags...)
 		r.planner, r.pacing = app.ErrorPct, app.Pacing+": "+app.Reason
@@ -291,13 +292,18 @@ func (b *trial) take(t testing.TB, s step, tuned float64) outcome {
 	return r
 }
 
+// evenCertainty keeps nothing for what nobody foresees: figures are of one recorded run, as the source's are.
+const evenCertainty = "0.5"
+
 // deadlineFlags are those of a deadline so many seconds after the submission, and what
-// they say in whole milliseconds. Nothing is kept for what nobody foresees: figures are of one recorded run, as the
-// source's are.
-func deadlineFlags(seconds float64) (flags []string, deadline float64) {
+// they say in whole milliseconds, with evenCertainty.
+func deadlineFlags(seconds float64) (flags []string, deadline float64) { return deadlineAt(seconds, evenCertainty) }
+
+// deadlineAt is deadlineFlags with another certainty.
+func deadlineAt(seconds float64, certainty string) (flags []string, deadline float64) {
 	within := units.Seconds(seconds).Duration().Truncate(time.Millisecond)
 	return []string{"--pacer-deadline", fmt.Sprintf("%dms", within.Milliseconds()),
-		"--pacer-certainty", "0.5"}, within.Seconds()
+		"--pacer-certainty", certainty}, within.Seconds()
 }
 
 // pacer submits the workload to Pacer with more flags and waits for its exit.

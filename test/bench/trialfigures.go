@@ -202,6 +202,7 @@ func goals() []benchline.Goal {
 	return []benchline.Goal{
 		most("deadline.exit_error_pct.mean", 1), between("deadline.exit_error_pct.worst", 0, 2),
 		most("deadline.late.all", 0),
+		most("deadline.exit_error_pct.mean@certainty=0.95", 3.5), most("deadline.late.all@certainty=0.95", 0),
 		most("deadline.late.*.20", 0), most("deadline.late.*.40", 0), between("deadline.exit_error_pct.*.20", 0, 2),
 		between("deadline.exit_error_pct.*.40", 0, 2),
 		most("overhead.wall_ratio", 1.02), most("overhead.core_seconds_ratio", 1.02),
@@ -262,6 +263,10 @@ func goals() []benchline.Goal {
 		most("lock.visits_per_task", 5),
 		exactly("contexts.accepted", 3),
 		between("live.changed.exit_error_pct.*", -2, 10), most("live.changed.released", 0),
+		most("sql.late", 0), between("sql.exit_error_pct.same", 0, 3), between("sql.exit_error_pct.dates", 0, 3),
+		between("sql.exit_error_pct.fewer", 0, 15), between("sql.exit_error_pct.more", 0, 15),
+		between("sql.exit_error_pct.reversed", 0, 15), between("sql.exit_error_pct.shuffled", 0, 15),
+		most("sql.wrong*", 0), exactly("sql.answers*", sqlQueries),
 		between("fluid.pace.fifo.flexible_malleable.mean_ratio", 0.7, 0.97),
 		between("fluid.pace.sjf.flexible_malleable.mean_ratio", 0.7, 1),
 		most("fluid.pace.fifo.flexible_rigid.median_ratio", 0.8),

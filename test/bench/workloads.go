@@ -73,7 +73,9 @@ type trialOptions struct {
 	slacks []int
 	slice  bool
 	scale  string
-	set    []string
+	// certainty is how likely deadlines are to be kept, "" for the usual one of the command.
+	certainty string
+	set       []string
 }
 
 // variant is what differs from the default way, for the names of figures.
@@ -84,6 +86,9 @@ func (o trialOptions) variant() string {
 	}
 	if o.scale != "" {
 		parts = append(parts, "scale="+o.scale)
+	}
+	if o.certainty != "" {
+		parts = append(parts, "certainty="+o.certainty)
 	}
 	return strings.Join(append(parts, o.set...), ",")
 }

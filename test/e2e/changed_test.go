@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,3 +38,34 @@ func TestAChangedReport(t *testing.T) {
 }
 
 func finished(a api.AppDetail) bool { return a.State == api.AppFinished }
+
+// TestAReportInReversedOrder is the story of a report of eight queries, Spark as it comes, that is recorded in one order
+// and comes in the other one: its last query first says nothing of the others, which are still to come. It is in time,
+// ends in the last 15 % before its deadline, and pacer why names the order.
+func TestAReportInReversedOrder(t *testing.T) {
+	realenv.RequireSpark(t)
+	s := realenv.StartUp(t)
+	recorded, answer := s.Record("testdata/eight.py")
+	deadline := (recorded.Duration * 1.4).Duration().Round(time.Millisecond)
+	realenv.Repeat(t, func() error {
+		run := s.Submit("--pacer-deadline", deadline.String(), "testdata/eight.py", "reversed")
+		wantAnswer(t, run, realenv.Results(answer))
+		app := s.AwaitApp("the reversed run to be finished", patience, finished)
+		if !realenv.Paced(app) {
+			t.Errorf("it was %s: %s", app.Pacing, app.Notices)
+		}
+		if _, why := s.Pacer("why", string(app.ID)); !strings.Contains(why, "queries came in another order than recorded") {
+			t.Errorf("pacer why says\n%s", why)
+		}
+		left := 100 * float64(deadline-run.Took()) / float64(deadline)
+		t.Logf("deadline %v, %+.2f %% of it were left at the command's exit, %s", deadline, left, app.Headline)
+		switch {
+		case left >= 0 && left <= 15:
+			return nil
+		case left < 0 && len(app.Shortages) > 0:
+			t.Logf("its cores were taken: %+v", app.Shortages)
+			return nil
+		}
+		return realenv.Timing("%+.2f %% of the deadline were left, want 0 to 15 %%", left)
+	})
+}

@@ -297,7 +297,9 @@ const evenCertainty = "0.5"
 
 // deadlineFlags are those of a deadline so many seconds after the submission, and what
 // they say in whole milliseconds, with evenCertainty.
-func deadlineFlags(seconds float64) (flags []string, deadline float64) { return deadlineAt(seconds, evenCertainty) }
+func deadlineFlags(seconds float64) (flags []string, deadline float64) {
+	return deadlineAt(seconds, evenCertainty)
+}
 
 // deadlineAt is deadlineFlags with another certainty.
 func deadlineAt(seconds float64, certainty string) (flags []string, deadline float64) {

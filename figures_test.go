@@ -36,7 +36,7 @@ const mostLines = 76_543 +
 	664 + // Jobs that look alike are one.
 	90 + // Pools beside the one that the deadline hangs on.
 	780 + // What was recorded stays owed, the reserve, growing profiles.
-	511 + // Limits that programs and users set for parts of the work.
+	518 + // Limits that programs and users set for parts of the work.
 	750 + // Slots beside zombies, heartbeats, a queue of large profiles.
 	60 + // What the page says: progress that is not known, sizes in words, late runs in a counter.
 	260 + // Who comes behind others, of all nodes at once.

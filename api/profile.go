@@ -103,9 +103,9 @@ type Residual struct {
 
 // ProfileHabit is what earlier runs have shown of a program besides its stages.
 type ProfileHabit struct {
-	// FailedAt is the least number of times what a job, or a SQL query, takes at all cores at which a paced run
-	// failed that does not fail at all cores, 0 for none. Suspected is that of a paced run that has failed, until a run
-	// at all cores shows whether pacing was why.
+	// FailedAt is how many times what it takes at all cores a SQL query, job or stage may take in a paced run, because
+	// one failed that does not fail at all cores; 0 for no bound. Suspected is that of the newest paced run, which has
+	// failed, until a run at all cores shows whether pacing was why.
 	FailedAt  float64 `json:"failed_at,omitempty"`
 	Suspected float64 `json:"suspected,omitempty"`
 	// Pool is the fair scheduler's pool that most of its work was submitted in, "" where jobs go in order.

@@ -26,8 +26,8 @@ func failed(v ledger.View, a *ledger.App, old api.Profile) (did string, learnt a
 	case !atAllCores(a) && times > 0 &&
 		slices.ContainsFunc(a.Order, func(s *ledger.Stage) bool { return heldBack(v, a, s) }):
 		if old.Habit.Suspected = times; old.Habit.FailedAt > 0 && times >= old.Habit.FailedAt {
-			// Its bound has not helped, so something else is waited for than was seen: half is left.
-			old.Habit.Suspected = 1 + (old.Habit.FailedAt-1)/2
+			// Its bound has not helped, so something else is waited for than was seen.
+			old.Habit.Suspected = halved(old.Habit.FailedAt)
 		}
 		return Suspected, old
 	}
@@ -57,14 +57,15 @@ type waited struct{ began, until, takes units.Seconds }
 
 // slowed is how many times what it takes at all cores something took that a, which has failed, may have waited for to
 // its end: its last query or job, or a stage of that which had not ended well; where these were not slower, all from
-// an earlier one on. Of several it is the least, 0 where nothing was slower.
+// an earlier one on. Of several it is the least, 0 where nothing was slower. What has ended well was given up before,
+// as by a program that joins its threads: nobody knows when, so it is half way.
 func slowed(a *ledger.App) float64 {
 	if a.Profile == nil {
 		return 0
 	}
 	legs, at := make(map[int]*waited), []*waited{}
 	last, until := -1, units.Seconds(math.Inf(-1))
-	least := math.Inf(1)
+	least, well := math.Inf(1), true
 	count := func(w waited) bool {
 		times := float64((w.until - w.began) / w.takes)
 		if times > slower {
@@ -91,6 +92,7 @@ func slowed(a *ledger.App) float64 {
 	for _, s := range a.Order {
 		leg, _, known := dag.LegOf(s.Annotation, a.Profile.Graph)
 		if annotation, _ := a.Profile.Annotated(s); known && leg == last && (s.Done == nil || s.Done.Failed) {
+			well = false
 			count(waited{s.ReadyAt, endOf(a, s), annotation.Duration})
 		}
 	}
@@ -102,11 +104,17 @@ func slowed(a *ledger.App) float64 {
 			break
 		}
 	}
-	if math.IsInf(least, 1) {
+	switch {
+	case math.IsInf(least, 1):
 		return 0
+	case well:
+		least = halved(least)
 	}
 	return min(least, api.MostAmount)
 }
+
+// halved is the factor half way from so many times down to none.
+func halved(times float64) float64 { return 1 + (times-1)/2 }
 
 // endOf is when s ended, at the latest with its context.
 func endOf(a *ledger.App, s *ledger.Stage) units.Seconds {

@@ -61,7 +61,7 @@ func TestAPacedRunThatFailsIsSuspected(t *testing.T) {
 	}{
 		{"in its first job", twoJobs(), true, []units.Seconds{44}, 2.2},
 		{"in its second job", twoJobs(), true, []units.Seconds{44, 16}, 1.6},
-		{"after its second job", twoJobs(), false, []units.Seconds{44, 16}, 1.6},
+		{"after its second job has ended well, which it has given up before", twoJobs(), false, []units.Seconds{44, 16}, 1.3},
 		{"just after its second job has begun: both are waited for", twoJobs(), true, []units.Seconds{44, 2}, 48.0 / 30},
 		{"of several runs the least counts", bounded, true, []units.Seconds{32}, 1.6},
 		{"what was bounded has failed no sooner: half of what is left", bounded, true, []units.Seconds{40}, 1.4},

@@ -35,5 +35,5 @@ func limited(a *ledger.App) string {
 
 // Times names the bound that a paced run which failed has left.
 func Times(factor float64) string {
-	return fmt.Sprintf("%.1f times what it takes at all cores, at which a paced run failed", factor)
+	return fmt.Sprintf("%.1f times what it takes at all cores, since a paced run failed", factor)
 }

@@ -16,8 +16,9 @@ func (l *Ledger) allocate(a *App, x *Executor) {
 	i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare)
 	if !found {
 		here = slices.Insert(here, i, &Allocation{App: a})
+		l.allocations[x.Node] = here
+		l.nodes[x.Node].lodge(here)
 	}
-	l.lodge(x.Node, here)
 	at, _ := slices.BinarySearchFunc(here[i].Executors, x, func(y, x *Executor) int {
 		return api.CompareExecutors(y.ID, x.ID)
 	})
@@ -38,20 +39,12 @@ func (l *Ledger) free(a *App, x *Executor) {
 	if len(here[i].Executors) > 0 {
 		return
 	}
-	l.lodge(x.Node, slices.Delete(here, i, i+1))
-}
-
-// lodge says who has executors on the node.
-func (l *Ledger) lodge(node string, here []*Allocation) {
-	if len(here) == 0 {
-		here = nil
-		delete(l.allocations, node)
+	if here = slices.Delete(here, i, i+1); len(here) == 0 {
+		delete(l.allocations, x.Node)
 	} else {
-		l.allocations[node] = here
+		l.allocations[x.Node] = here
 	}
-	if n := l.nodes[node]; n != nil {
-		n.tenants = here
-	}
+	l.nodes[x.Node].lodge(here)
 }
 
 // allocation is what a has on the node, nil for nothing.
@@ -72,7 +65,7 @@ func claim(l *Ledger, node string, by units.Bytes) {
 		delete(l.claims, node)
 	}
 	if n := l.nodes[node]; n != nil {
-		n.claimed = l.claims[node]
+		n.book.claimed = l.claims[node]
 	}
 	if by < 0 {
 		l.freed.times, l.freed.at = l.freed.times+1, l.now

@@ -90,8 +90,8 @@ func auditMemory(l *Ledger) string {
 		return fmt.Sprintf("the claims of nodes are %v, of executors %v", l.claims, claims)
 	}
 	for _, n := range sorted(l.nodes) {
-		if n.claimed != claims[n.Node] || !slices.Equal(n.tenants, l.allocations[n.Node]) {
-			return fmt.Sprintf("node %s has claims of %v, and %d tenants", n.Node, n.claimed, len(n.tenants))
+		if n.book.claimed != claims[n.Node] || !slices.Equal(n.book.tenants, l.allocations[n.Node]) {
+			return fmt.Sprintf("node %s has claims of %v, and %d tenants", n.Node, n.book.claimed, len(n.book.tenants))
 		}
 	}
 	return ""

@@ -242,10 +242,10 @@ func changeNode(l *Ledger, n *Node, what nodeParts) {
 	b := &l.batch
 	b.nodes[n.Node] = true
 	if what&nodeState != 0 {
-		n.versions.changed = b.number
+		n.book.changed = b.number
 	}
 	if what&nodeAnew != 0 {
-		n.versions.renewed = b.number
+		n.book.renewed = b.number
 	}
 }
 

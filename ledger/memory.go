@@ -9,10 +9,10 @@ import (
 
 // Claimed is the memory that executors on n take, those counted that are to be replaced
 // there.
-func (v View) Claimed(n *Node) units.Bytes { return n.claimed }
+func (v View) Claimed(n *Node) units.Bytes { return n.book.claimed }
 
 // Free is the memory of n that nobody has claimed; negative where n gives less than it did.
-func (v View) Free(n *Node) units.Bytes { return n.Room() - n.claimed }
+func (v View) Free(n *Node) units.Bytes { return n.Room() - n.book.claimed }
 
 // Freed counts how often memory was given back, and says when that was last; 0 for never since the planner's
 // start.

@@ -58,19 +58,28 @@ type Node struct {
 	Clash            Clash
 	Allegiance       Allegiance
 
-	plan     content // Of the Plan in force.
-	versions nodeVersions
-	// claimed and tenants are the ledger's claims and allocations of it: each registration looks at all nodes.
-	claimed units.Bytes
-	tenants []*Allocation
+	plan content // Of the Plan in force.
+	book nodeBook
 }
 
 // Tenants are who has executors on n, in order of application.
-func (n *Node) Tenants() []*Allocation { return n.tenants }
+func (n *Node) Tenants() []*Allocation { return n.book.tenants }
 
-// nodeVersions are the batch in which a node's record changed last, and the one since which there is to be a new
-// Plan though its content is the same.
-type nodeVersions struct{ changed, renewed uint64 }
+// lodge says who has executors on n, nil for a node that is not known.
+func (n *Node) lodge(tenants []*Allocation) {
+	if n != nil {
+		n.book.tenants = tenants
+	}
+}
+
+// nodeBook is the batch in which a node's record changed last, the one since which there is to be a new
+// Plan though its content is the same, and the ledger's claims and allocations of the node: each registration
+// looks at all nodes.
+type nodeBook struct {
+	changed, renewed uint64
+	claimed          units.Bytes
+	tenants          []*Allocation
+}
 
 // Sleep says whether a node drains because others have room for all that it has, and not because an operator wants
 // that, and until when it does not sleep again.

@@ -72,8 +72,8 @@ type NodeJoined struct {
 func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	n := l.nodes[f.Node]
 	if n == nil {
-		n = &Node{NodeRecord: NodeRecord{Node: f.Node}, Published: l.uptime, claimed: l.claims[f.Node],
-			tenants: l.allocations[f.Node]}
+		n = &Node{NodeRecord: NodeRecord{Node: f.Node}, Published: l.uptime,
+			book: nodeBook{claimed: l.claims[f.Node], tenants: l.allocations[f.Node]}}
 		l.nodes[f.Node] = n
 		l.relist()
 	}

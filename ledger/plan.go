@@ -97,8 +97,8 @@ func (l *Ledger) content(n *Node) content {
 func (l *Ledger) compare(n *Node) (renewed bool) {
 	plan := l.content(n)
 	left := l.leave(n, plan)
-	dirty := n.versions.changed == l.batch.number
-	if renewed = n.Epoch == 0 || left || n.versions.renewed == l.batch.number || !plan.equal(n.plan); renewed {
+	dirty := n.book.changed == l.batch.number
+	if renewed = n.Epoch == 0 || left || n.book.renewed == l.batch.number || !plan.equal(n.plan); renewed {
 		// The record of an application that exits goes with it, and with that its note of the epoch.
 		dirty = dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) ||
 			!slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)

@@ -190,7 +190,8 @@ func restoreNode(l *Ledger, r api.Pair) error {
 	if err != nil {
 		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
 	}
-	l.nodes[name] = &Node{NodeRecord: record.NodeRecord, claimed: l.claims[name], tenants: l.allocations[name],
+	l.nodes[name] = &Node{NodeRecord: record.NodeRecord,
+		book:       nodeBook{claimed: l.claims[name], tenants: l.allocations[name]},
 		Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
 	if err != nil {
 		changeNode(l, l.nodes[name], nodeState) // So that it has one again.

@@ -52,9 +52,7 @@ func copyAllocations(l, s *Ledger) map[string][]*Allocation {
 			copied[i] = c
 		}
 		all[node] = copied
-		if n := s.nodes[node]; n != nil {
-			n.tenants = copied
-		}
+		s.nodes[node].lodge(copied)
 	}
 	return all
 }
@@ -125,6 +123,6 @@ func (p *Profile) copy() *Profile {
 func (n *Node) copy() *Node {
 	c := *n
 	c.Allegiance.Theirs, c.Over = slices.Clone(n.Allegiance.Theirs), slices.Clone(n.Over)
-	c.plan, c.versions, c.Dividing.losses, c.tenants = content{}, nodeVersions{}, nil, nil
+	c.plan, c.book, c.Dividing.losses = content{}, nodeBook{claimed: n.book.claimed}, nil
 	return &c
 }

@@ -183,7 +183,7 @@ func (v View) Allocations(node string) []*Allocation { return v.l.allocations[no
 // all, as one does after a node controller's start.
 func (v View) LaunchBytes(n *Node) int {
 	all := 0
-	for _, t := range n.tenants {
+	for _, t := range n.book.tenants {
 		if t.App.Running() {
 			all += t.launchBytes(n)
 		}

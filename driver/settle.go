@@ -242,14 +242,13 @@ func (b *Bindings) vacate() {
 }
 
 // handOver gives each executor that part of the rest which its share lacks of the
-// planner's. Where there is no rest the planner has said that what runs is late.
+// planner's. Where there is no rest, and none of a task is lacking, the planner has said that what runs is late.
 func (b *Bindings) handOver(h *api.StageShares) {
 	s := b.stage(h.StageKey)
 	if s == nil || h.Rev <= s.handed {
 		return
 	}
 	s.handed = h.Rev
-	s.late = s.late || b.Gated() && !s.asks()
 	lacks := func(p *part) float64 {
 		wanted := 0.0
 		for _, x := range h.Shares {
@@ -263,6 +262,7 @@ func (b *Bindings) handOver(h *api.StageShares) {
 	for _, p := range s.bound {
 		sum += lacks(p)
 	}
+	s.late = s.late || b.Gated() && !s.asks() && sum < MeanWeight // Else tasks were to move that have started.
 	if b.Gated() && sum > 0 {
 		b.divide(s, lacks)
 		b.changed.add(s.key)

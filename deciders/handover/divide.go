@@ -35,6 +35,8 @@ const (
 	lateShare = 0.05
 	// lateTask is how late the last task alone must threaten to be at least.
 	lateTask units.Seconds = 1
+	// deniedShare of its time without what it asked for makes a part one that others keep from its cores.
+	deniedShare = 0.1
 	// leastMove is the least weight worth moving, in mean tasks, leastMoveShare
 	// as a part of the stage: each move re-synchronises controllers.
 	leastMove      = 1

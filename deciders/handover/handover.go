@@ -62,7 +62,7 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 		}
 		d.fold(v, a, s, true)
 		shares := divide(d.parts, left)
-		if shares == nil && lone(d.parts, left, s.Ready.Tasks-s.Finished()) {
+		if shares == nil && lone(d.parts, left, s.Ready.Tasks-s.Finished()) && !denied(s) {
 			shares = asTheyAre(d.parts)
 		}
 		if shares == nil {
@@ -78,6 +78,15 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 		}
 	}
 	return moves
+}
+
+// denied reports whether a running part of s had much less than it asked for: then others have its cores, and a copy of
+// its last task would take more from them.
+func denied(s *ledger.Stage) bool {
+	return slices.ContainsFunc(s.Targets, func(t ledger.Target) bool {
+		seen := s.Sight(t.Executor)
+		return seen.Pace.Running > 0 && seen.Lacked > deniedShare*(seen.Pace.At-seen.Pace.Since)
+	})
 }
 
 // fold makes d.parts what is known of s's targets, with their nodes' free cores

@@ -23,9 +23,9 @@ func (d *Driver) copySlow() {
 		id, ok := lone.Copy(&d.Bindings)
 		if ok && d.Bindings.Admits(r.key, id, true) {
 			copyOn(d.executors[slices.IndexFunc(d.executors, func(q *Process) bool { return q.Key.ID == id })], now, t)
+			d.tellChanges()
 		}
 	}
-	d.tellChanges()
 }
 
 // copyOn starts another attempt of a task on q.

@@ -442,14 +442,15 @@ private[scheduler] final class StageBindings {
   }
 
   /**
-   * Gives each executor that part of the rest which its share lacks of the planner's. Where there is no rest the
-   * planner has said that what runs is late.
+   * Gives each executor that part of the rest which its share lacks of the planner's. Where there is no rest, and
+   * none of a task is lacking, the planner has said that what runs is late.
    */
   private def handOver(h: StageShares): Unit = stages.get(h.key).filter(h.rev > _.handedOver).foreach { s =>
     s.handedOver = h.rev
-    s.late |= gated && !s.asks
     val lacks = s.bound.iterator.map(e => e -> math.max(0.0, h.weights.getOrElse(e, 0.0) * MeanWeight - s.launched(e))).toMap
-    if (gated && lacks.valuesIterator.sum > 0) {
+    val sum = lacks.valuesIterator.sum
+    s.late |= gated && !s.asks && sum < MeanWeight // Else tasks were to move that have started.
+    if (gated && sum > 0) {
       divide(s, lacks)
       changed += s.key
       freed = true

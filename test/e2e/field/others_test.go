@@ -118,6 +118,7 @@ func TestAProgramOfPoolsIsAskedBesideItsJob(t *testing.T) {
 		if asked++; waited > 3 {
 			t.Errorf("question %d was answered after %.1f s", asked, waited)
 		}
+		t.Logf("question %d was answered after %.2f s, on %.2f cores in the mean of all", asked, waited, a.MeanCores)
 	}
 	if asked != 6 {
 		t.Errorf("%d of 6 questions were answered", asked)

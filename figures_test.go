@@ -40,8 +40,8 @@ const mostLines = 76_543 +
 	750 + // Slots beside zombies, heartbeats, a queue of large profiles.
 	60 + // What the page says: progress that is not known, sizes in words, late runs in a counter.
 	260 + // Who comes behind others, of all nodes at once.
-	81 + // Interpreters however they are come to, defaults that are no file.
 	370 + // Copies of last tasks that are slow, how slow a run is, tenants kept by node.
+	88 + // Interpreters however they are come to, defaults that are no file, a last stage by its floor.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // mostMethods and mostFields are those of a type.

@@ -39,10 +39,14 @@ const Steerable units.Seconds = 2
 // take that has all cores.
 const unsteeredMore = 0.1
 
+// leastCores is what an executor with running tasks has in any case (node.Config.Floor).
+const leastCores units.Cores = 0.1
+
 // unsteered returns the application's last stage, and the time that it
 // takes at all cores and a tenth more (unsteeredMore), if it is still to come, alone, and
 // its part of time would be less than Steerable, but more than that: it will have
-// all cores, so the rest of its part is for the stages before it.
+// all cores, so the rest of its part is for the stages before it. So is what it cannot use
+// by the least cores that its executors have.
 func (b *backlog) unsteered(p Params, m situation, time units.Seconds) (last int, least units.Seconds, ok bool) {
 	last = len(b.left) - 1
 	n := &b.graph.nodes[last]
@@ -51,7 +55,11 @@ func (b *backlog) unsteered(p Params, m situation, time units.Seconds) (last int
 	}
 	least = (1 + unsteeredMore) * max(n.stage.Duration, n.stage.LongestTask)
 	part := time * units.Seconds(b.left[last]/b.all().left)
-	return last, least, part < Steerable && part > least
+	slowest := max(least, units.Seconds(n.stage.CoreSeconds)/units.Seconds(leastCores)/units.Seconds(max(1, p.Nodes)))
+	if part < Steerable || slowest < Steerable {
+		return last, least, part > least
+	}
+	return last, slowest, part > slowest
 }
 
 // without takes the last stage, which is alone, out until undo, and returns what else is left.

@@ -34,6 +34,29 @@ func TestCriticalPathLeavesAShortLastStageItsLeast(t *testing.T) {
 	wantNear(t, "2.4 s would do", g.StageDeadline(p, dag.Moment{Deadline: 27, Stage: 0, Unsubmitted: []int{1}}), (27-0.125)/1.1)
 }
 
+// A last stage that kept few of its cores busy has no use for all the time that its cores would have: its executors
+// have a tenth of a core each in any case. The stages before it get the rest.
+func TestCriticalPathLeavesALastStageWhatItsFloorCanUse(t *testing.T) {
+	p := criticalPath()
+	p.Alpha, p.Aim, p.Margin = 0.97, 1, 0
+	for _, c := range []struct {
+		what     string
+		work     float64
+		duration units.Seconds
+		nodes    int
+		first    units.Seconds
+	}{
+		{"ten times its work", 0.4, 2, 1, 60 - 4},
+		{"five times on two nodes, less than it may take with all cores", 0.4, 2, 2, 60 - 2.2},
+		{"too short to be steered", 0.1, 1.7, 1, 60 - 1.1*1.7},
+		{"all of its part", 2, 2, 1, (60 - 0.25*2) / 1.1},
+	} {
+		g := mustNew(t, profile(0, 0, stage(0, 0, 8, 40, 20, 0, 0), stage(1, 0, 8, c.work, c.duration, 0, 0, 0)))
+		p.Nodes = c.nodes
+		wantNear(t, c.what, g.StageDeadline(p, dag.Moment{Deadline: 60, Stage: 0, Unsubmitted: []int{1}}), c.first)
+	}
+}
+
 func TestCriticalPathDividesAChainByWork(t *testing.T) {
 	g := mustNew(t, profile(0, 0, stage(0, 0, 9, 10, 1, 0, 0), stage(1, 0, 9, 30, 1, 0, 0, 0), stage(2, 0, 9, 20, 1, 0, 0, 1)))
 	p := criticalPath()

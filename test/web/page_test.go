@@ -137,7 +137,7 @@ func TestWhatCanBeDoneIsAskedFirst(t *testing.T) {
 		s.Click(".acts button")
 		s.Type("dialog input", "10m"+browser.Enter)
 		s.world.Until("the deadline moves", func() bool { return s.world.App(d.ID()).Deadline == 1100 })
-		s.Seen("after that")
+		s.Seen("after submission")
 		s.Click(".acts .grave")
 		s.Click("dialog .acts .grave")
 		s.world.Until("it ends", func() bool { return s.world.App(d.ID()).State != api.AppRunning })

@@ -14,10 +14,11 @@ import {
   seconds,
   sentence,
   span,
+  stageName,
   trim,
   work,
 } from "./format.js";
-import { Note, Question, Table, html, to, useAnswer } from "./parts.js";
+import { Name, Note, Question, Table, html, to, useAnswer } from "./parts.js";
 import { early, moments, nameOf, now, over, session, state } from "./state.js";
 import { Series } from "./series.js";
 
@@ -29,19 +30,30 @@ const joined = (detail) => ({
 
 const RISKS = { late: "late", tight: "tight", ok: "in time" };
 
+/** What the words for how an application runs mean. */
+const PACING = {
+  paced: "on as few cores as its deadline takes",
+  observed: "its quotas are worked out, and nothing holds it back",
+  paused: "at all cores, while too little is known of its work",
+  recording: "at all cores, as its profile is made",
+  released: "at all cores, with nothing to hold it back",
+  unpaced: "at all cores, as it cannot be paced",
+  off: "at all cores, as its user wishes",
+};
+
 function Facts({ a }) {
   const m = moments(a),
     e = early(a);
   const facts = [
     ["User", a.user || "–"],
-    ["Profile", a.profile ? html`<a href=${to.profile(a.profile)}>${a.profile}</a>` : "none"],
+    ["Profile", a.profile ? html`<${Name} href=${to.profile(a.profile)} text=${a.profile} />` : "none"],
     ["Submitted", clock(m.from, now.value)],
-    ["Deadline", m.deadline ? `${clock(m.deadline, now.value)}, ${span(a.deadline_s)} after that` : "none"],
+    ["Deadline", m.deadline ? `${clock(m.deadline, now.value)}, ${span(a.deadline_s)} after submission` : "none"],
     over(a) ? ["Ended", clock(m.end, now.value)] : ["Expected end", clock(m.predicted, now.value)],
     e !== null && ["Margin", margin(e)],
     ["Work", work(a.core_seconds)],
-    a.mean_cores > 0 && ["Mean", coresOf(a.mean_cores)],
-    ["Runs", a.pacing],
+    a.mean_cores > 0 && ["On average", coresOf(a.mean_cores)],
+    [over(a) ? "Ran" : "Runs", PACING[a.pacing] ? `${a.pacing}: ${PACING[a.pacing]}` : a.pacing],
     a.verdict && a.verdict !== "none" && ["Verdict", a.verdict],
     ["Id", html`<code>${a.id}</code>`],
   ];
@@ -157,17 +169,29 @@ function Why({ why, a }) {
   </section>`;
 }
 
+/** What a stage of a profile is recognised by, or its work estimated from. */
+const BY = {
+  query: "its place in a SQL query",
+  signature: "its code and what it reads",
+  lineage: "what it computes",
+  place: "its place among the others",
+  kind: "not recorded: taken for one of its kind",
+  run: "not recorded: taken for one of this run",
+  task: "not recorded: by its tasks so far",
+};
+const KNOWN = { known: "recorded", estimated: "not recorded", new: "not recorded", gone: "recorded, does not come" };
+
 const STAGES = [
   {
     head: "Stage",
     of: (s) => (s.stage < 0 ? "–" : s.attempt ? `${s.stage}.${s.attempt}` : s.stage),
     by: (s) => s.stage,
   },
-  { head: "Name", wide: true, of: (s) => s.name, by: (s) => s.name },
+  { head: "Name", wide: true, of: (s) => html`<span title=${s.name}>${stageName(s.name)}</span>`, by: (s) => s.name },
   { head: "State", of: (s) => s.state, by: (s) => s.state },
   { head: "Tasks", n: true, of: (s) => s.tasks, by: (s) => s.tasks },
-  { head: "Start", n: true, of: (s) => span(s.start_s), by: (s) => s.start_s },
-  { head: "Deadline", n: true, of: (s) => span(s.deadline_s), by: (s) => s.deadline_s },
+  { head: "Ready after", n: true, of: (s) => span(s.start_s), by: (s) => s.start_s },
+  { head: "Deadline, from then", n: true, of: (s) => span(s.deadline_s), by: (s) => s.deadline_s },
   {
     head: "Took",
     n: true,
@@ -175,9 +199,12 @@ const STAGES = [
     by: (s) => s.duration_s,
   },
   {
-    head: "Error",
+    head: "Margin, and its part of the application’s deadline",
     n: true,
-    of: (s) => (typeof s.error_pct === "number" ? `${trim(s.error_pct, 1)} %` : "–"),
+    of: (s) =>
+      typeof s.error_pct === "number"
+        ? `${margin(s.deadline_s - s.duration_s)}, ${trim(Math.abs(s.error_pct), 1)} %`
+        : "–",
     by: (s) => s.error_pct,
   },
   {
@@ -189,7 +216,9 @@ const STAGES = [
   {
     head: "Recognised by",
     of: (s) =>
-      s.match?.by ? `${s.match.by}${s.match.sure ? `, ${percent(s.match.sure)} sure` : ""}` : (s.match?.known ?? "–"),
+      BY[s.match?.by]
+        ? BY[s.match.by] + (s.match.sure < 0.995 ? `, ${percent(s.match.sure)} sure` : "")
+        : (KNOWN[s.match?.known] ?? "–"),
   },
 ];
 const EXECUTORS = [
@@ -198,7 +227,7 @@ const EXECUTORS = [
   { head: "State", of: (x) => x.state + (x.exit ? `: ${x.exit}` : ""), by: (x) => x.state, wide: true },
   { head: "Heap", n: true, of: (x) => bytes(x.memory?.heap_bytes), by: (x) => x.memory?.heap_bytes },
   { head: "Off-heap", n: true, of: (x) => bytes(x.memory?.offheap_bytes), by: (x) => x.memory?.offheap_bytes },
-  { head: "in use", n: true, of: (x) => bytes(x.memory?.offheap_used_bytes), by: (x) => x.memory?.offheap_used_bytes },
+  { head: "of it in use", n: true, of: (x) => bytes(x.memory?.offheap_used_bytes), by: (x) => x.memory?.offheap_used_bytes },
   { head: "Spilled", n: true, of: (x) => bytes(x.memory?.spilled_bytes), by: (x) => x.memory?.spilled_bytes },
 ];
 const SHORTAGES = [

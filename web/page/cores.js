@@ -2,7 +2,7 @@
 // and right of now what is promised until each deadline.
 import { useEffect, useRef } from "preact/hooks";
 import { clock, cores, coresOf } from "./format.js";
-import { colour, html, to } from "./parts.js";
+import { Name, colour, html, to } from "./parts.js";
 import { applications, askHistory, history, moment, nameOf, over, state } from "./state.js";
 
 const SLOTS = 8;
@@ -249,6 +249,9 @@ export function CoresChart({ axis, has }) {
   useEffect(fill);
 
   const rest = has.apps.filter((a) => slotOf(a.app) === null).reduce((sum, a) => sum + a.used, has.rest);
+  const used = new Map(has.apps.map((a) => [a.app, a.used])),
+    usedBy = (id) => used.get(id) ?? (live.has(id) ? 0 : -1); // What has ended comes last.
+  const more = rest >= 0.05 || h?.apps.length > SLOTS || h?.rest?.used_cores?.some((v) => v > 0);
   const words = has.apps.length
     ? has.apps
         .slice(0, 8)
@@ -257,14 +260,14 @@ export function CoresChart({ axis, has }) {
     : "no application";
   return html`<div class="axis">
     <ul class="legend" aria-label="Who has the cluster">
-      ${has.apps
-        .filter((a) => slotOf(a.app) !== null)
-        .slice(0, 6)
+      ${[...ids]
+        .sort((a, b) => usedBy(b) - usedBy(a))
         .map(
-          (a) => html`<li><span class=${"swatch s" + slotOf(a.app)}></span>
-        <a class="cut" href=${to.app(a.app)}>${nameOf(a.app)}</a><span class="value">${cores(a.used)}</span></li>`,
+          (id) => html`<li><span class=${"swatch s" + slotOf(id)}></span>
+        <${Name} href=${to.app(id)} text=${nameOf(id)} /><span class="value">
+          ${usedBy(id) < 0 ? "ended" : cores(usedBy(id))}</span></li>`,
         )}
-      ${rest >= 0.05 && html`<li><span class="swatch"></span>other applications<span class="value">${cores(rest)}
+      ${more && html`<li><span class="swatch"></span>other applications<span class="value">${cores(rest)}
         </span></li>`}
       ${has.others !== null && html`<li><span class="swatch hatched"></span>not Pacer’s<span class="value">
         ${cores(has.others)}</span></li>`}

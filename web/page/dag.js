@@ -1,6 +1,6 @@
 // The graph of an application's stages: done, running and coming, each as large as its work is. Many are folded.
 import { useEffect, useState } from "preact/hooks";
-import { count, coresOf, span } from "./format.js";
+import { count, coresOf, span, stageName } from "./format.js";
 import { html } from "./parts.js";
 
 const MOST = 200;
@@ -31,9 +31,7 @@ export function boxes(stages) {
     label: s.state === "coming" ? "coming" : `stage ${s.stage}`,
     more:
       s.state === "coming"
-        ? [s.start_s > 0 && `planned from ${span(s.start_s)}`, s.cores > 0 && `on ${coresOf(s.cores)}`]
-            .filter(Boolean)
-            .join(", ")
+        ? [s.cores > 0 && `on ${coresOf(s.cores)}`, s.start_s > 0 && `from ${span(s.start_s)}`].filter(Boolean).join(", ")
         : span(s.duration_s),
     parents: (s.parents ?? [])
       .map((p) => (s.state === "coming" ? (known.get(p) ?? `p${p}`) : `r${p}`))
@@ -82,7 +80,7 @@ async function laid(all) {
   for (const b of all)
     graph.setNode(b.key, {
       ...b,
-      width: 150 + 60 * Math.sqrt(b.work / most),
+      width: Math.max(150 + 60 * Math.sqrt(b.work / most), 16 + UNDER * under(b).length),
       height: 36 + 14 * Math.sqrt(b.work / most),
     });
   for (const b of all) for (const p of b.parents) graph.setEdge(p, b.key);
@@ -99,11 +97,15 @@ async function laid(all) {
   };
 }
 
+/** The widths of characters of a box's name and of what is below it, in pixels. */
+const NAME = 6.6,
+  UNDER = 6;
+
 const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 /** What stands below a box's name. */
 const under = (b) =>
-  b.state === "coming" ? b.more || b.label : [b.label, count(b.tasks, "task"), b.more].filter(Boolean).join(" · ");
+  b.state === "coming" ? "to come" + (b.more && ": " + b.more) : [b.label, count(b.tasks, "task"), b.more].filter(Boolean).join(" · ");
 
 /** The graph as a section. @param {{stages: object[], title?: string}} props */
 export function Dag({ stages, title = "Stages as a graph" }) {
@@ -139,9 +141,9 @@ export function Dag({ stages, title = "Stages as a graph" }) {
             transform=${`translate(${(b.x - b.width / 2).toFixed(1)} ${(b.y - b.height / 2).toFixed(1)})`}>
           <title>${`${b.label}: ${b.name}, ${b.state}, ${count(b.tasks, "task")}${b.more ? ", " + b.more : ""}`}</title>
           <rect width=${b.width.toFixed(1)} height=${b.height.toFixed(1)} rx="5" />
-          <text x="8" y=${(b.height / 2 - 3).toFixed(1)}>${cut(b.name, Math.floor(b.width / 6.6))}</text>
+          <text x="8" y=${(b.height / 2 - 3).toFixed(1)}>${cut(stageName(b.name), Math.floor((b.width - 16) / NAME))}</text>
           <text class="soft" x="8" y=${(b.height / 2 + 11).toFixed(1)}>
-            ${cut(under(b), Math.floor(b.width / 5.6))}</text>
+            ${under(b)}</text>
         </g>`,
         )}
       </svg>`

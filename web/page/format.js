@@ -49,6 +49,7 @@ export function trim(v, digits) {
 
 /** Cores: "0.6", "12". @param {?number} v */
 export function cores(v) {
+  if (v > 0 && v < 0.05) return "<0.1";
   return known(v) && v >= 0 ? trim(v, Math.abs(v) < 9.95 ? 1 : 0) : DASH;
 }
 
@@ -92,6 +93,9 @@ export const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** A sentence that begins as one. @param {string} text */
 export const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A stage's name with its file without folders: "collect at etl.py:34". @param {string} name */
+export const stageName = (name) => name.replace(/( at )\S.*[/\\](?=[^/\\]+$)/, "$1");
 
 /** How an application stands, in one sentence. @param {{headline?: string, outcome?: string, state: string}} a */
 export const sentence = (a) => upper(a.headline || a.outcome || a.state);

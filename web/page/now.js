@@ -5,7 +5,20 @@ import { CoresChart, coresNow } from "./cores.js";
 import { clock, cores, coresOf, count, lower, margin, percent, sentence } from "./format.js";
 import { Choice, compare, html, to } from "./parts.js";
 import { Nodes, RANGES, Row, Today, axisOf } from "./rows.js";
-import { applications, early, ended, moments, nameOf, nodes, now, over, running, state, waiting } from "./state.js";
+import {
+  applications,
+  early,
+  ended,
+  moments,
+  nameOf,
+  nodes,
+  now,
+  over,
+  running,
+  starts,
+  state,
+  waiting,
+} from "./state.js";
 
 const range = signal("");
 const sort = signal("urgent");
@@ -18,7 +31,8 @@ const link = (a) => html`<a href=${to.app(a.id)}>${a.name}</a>`;
 const Answer = ({ term, figure, unit, tone = "", lines }) => html`<div>
   <dt>${term}</dt>
   <dd><span class=${"figure " + tone}>${figure}${unit && html` <small>${unit}</small>`}</span>
-    ${lines.map((line) => html`<p class=${lines.length === 1 ? "two" : ""}>${line}</p>`)}</dd>
+    ${lines.map((line) => html`<p class=${lines.length === 1 ? "two" : ""}
+      ref=${(p) => p && (p.title = p.textContent)}>${line}</p>`)}</dd>
 </div>`;
 
 function Late() {
@@ -34,18 +48,16 @@ function Late() {
     html`${link(a)} ${early(a) === null ? html`<span class="soft">cannot be in time</span>` : html`<span
       class=${a.risk}>${margin(early(a))}</span>`}`;
   const shown = late.concat(tight).slice(0, 2);
-  const none = running.value.length ? "All that run with a deadline keep it." : "Nothing runs.";
+  const idle = waiting.value.length ? "Nothing runs yet." : "Nothing runs.";
+  const none = running.value.length ? "All that run with a deadline keep it." : idle;
   return html`<${Answer} term="Will be late" figure=${late.length}
     unit=${tight.length ? `and ${tight.length} tight` : ""} tone=${late.length ? "late" : tight.length ? "tight" : "ok"}
     lines=${shown.length ? shown.map(line) : [none]} />`;
 }
 
 function Waits() {
-  const line = (a) => {
-    const start = moments(a).start;
-    return html`${link(a)} ${start ? html`until about ${clock(start, now.value)}` : html`<span
-      class="soft">start not known</span>`}`;
-  };
+  const line = (a) =>
+    html`${link(a)} ${starts(a) ? `starts ${starts(a)}` : html`<span class="soft">start not known</span>`}`;
   return html`<${Answer} term="Wait" figure=${waiting.value.length}
     lines=${waiting.value.length ? waiting.value.slice(0, 2).map(line) : ["Nothing waits."]} />`;
 }
@@ -54,7 +66,7 @@ function Has({ has }) {
   const lines = has.apps
     .slice(0, 2)
     .map(({ app, used }) => html`<a href=${to.app(app)}>${nameOf(app)}</a> ${coresOf(used)}`);
-  return html`<${Answer} term="Has the cluster" figure=${cores(has.used)} unit=${`of ${coresOf(has.offered)}`}
+  return html`<${Answer} term="Cores in use" figure=${cores(has.used)} unit=${`of ${coresOf(has.offered)}`}
     lines=${lines.length ? lines : ["No application uses cores."]} />`;
 }
 
@@ -73,7 +85,7 @@ function Short({ has }) {
     [figure, tone, lines] = ["Cores", "tight", [`${coresOf(promised)} are promised of ${cores(has.offered)}.`]];
   if (away.length)
     lines = [lines[0], html`<span class="late">${count(away.length, "node")} lost: ${away[0].node}</span>`];
-  return html`<${Answer} term="Short now" figure=${figure} tone=${tone} lines=${lines} />`;
+  return html`<${Answer} term="What is lacking" figure=${figure} tone=${tone} lines=${lines} />`;
 }
 
 function Last() {
@@ -124,7 +136,7 @@ export function Now() {
       <div class="head">
         <h2>Cores and applications</h2>
         <span class="soft small">
-          ${count(running.value.length, "runs", "run")}, ${count(waiting.value.length, "waits", "wait")}${part}</span>
+          ${running.value.length} running, ${waiting.value.length} waiting${part}</span>
         <input class="end" type="search" placeholder="Filter: name, user, late …" aria-label="Filter applications"
           value=${filter.value}
           onInput=${(e) => (filter.value = e.target.value)} />

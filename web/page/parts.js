@@ -20,6 +20,12 @@ export const to = {
 export const Note = ({ text, late }) =>
   html`<p class=${"note" + (late ? " late" : "")} role=${late ? "alert" : "status"}>${text}</p>`;
 
+/** A name that may be long, whole for whoever points at it. @param {{text: string, href?: string}} props */
+export const Name = ({ text, href }) =>
+  href
+    ? html`<a class="cut" href=${href} title=${text}>${text}</a>`
+    : html`<span class="cut" title=${text}>${text}</span>`;
+
 /**
  * Asks for a path again and again while its view is shown, and keeps what it had while an answer is under way.
  * @param {?string} path null asks for nothing

@@ -2,17 +2,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, withQuery } from "./api.js";
 import { Dag } from "./dag.js";
-import { clock, cores, coresOf, count, margin, span, trim, upper, work } from "./format.js";
-import { Note, Table, colour, html, to, useAnswer } from "./parts.js";
+import { clock, cores, coresOf, count, margin, span, stageName, trim, upper, work } from "./format.js";
+import { Name, Note, Table, colour, html, to, useAnswer } from "./parts.js";
 import { early, moments, now } from "./state.js";
 
+/** How long a run takes at all cores. Where none had them to itself that is not known. */
+const takes = (p) => (p.contended ? "not known: ran beside others" : span(p.duration_s));
+
 const LIST = [
-  { head: "Profile", of: (p) => html`<a href=${to.profile(p.name, p.owner)}>${p.name}</a>`, by: (p) => p.name },
+  { head: "Profile", of: (p) => html`<${Name} href=${to.profile(p.name, p.owner)} text=${p.name} />`, by: (p) => p.name },
   { head: "Whose", of: (p) => (p.shared || !p.owner ? "everybody’s" : p.owner), by: (p) => p.owner ?? "" },
   { head: "Runs", n: true, of: (p) => p.runs, by: (p) => p.runs },
   { head: "Stages", n: true, of: (p) => p.stages, by: (p) => p.stages },
   { head: "Variants", n: true, of: (p) => p.variants, by: (p) => p.variants },
-  { head: "Takes at all cores", n: true, of: (p) => span(p.duration_s), by: (p) => p.duration_s },
+  { head: "Takes at all cores", n: true, of: takes, by: (p) => (p.contended ? null : p.duration_s) },
   { head: "Cores", n: true, of: (p) => cores(p.cores), by: (p) => p.cores },
   { head: "Work", n: true, of: (p) => work(p.core_seconds), by: (p) => p.core_seconds },
 ];
@@ -30,9 +33,9 @@ export function Profiles() {
 const STAGES = [
   { head: "Stage", n: true, of: (s) => s.id, by: (s) => s.id },
   { head: "Job", n: true, of: (s) => s.job, by: (s) => s.job },
-  { head: "Name", wide: true, of: (s) => s.name, by: (s) => s.name },
+  { head: "Name", wide: true, of: (s) => html`<span title=${s.name}>${stageName(s.name)}</span>`, by: (s) => s.name },
   { head: "Tasks", n: true, of: (s) => s.tasks, by: (s) => s.tasks },
-  { head: "Takes at all cores", n: true, of: (s) => span(s.duration_s), by: (s) => s.duration_s },
+  { head: "Took", n: true, of: (s) => span(s.duration_s), by: (s) => s.duration_s },
   { head: "Core-seconds", n: true, of: (s) => trim(s.core_seconds, 1), by: (s) => s.core_seconds },
 ];
 const RUNS = [
@@ -189,7 +192,7 @@ export function ProfileView({ of, query }) {
       <dl class="facts">${[
         ["Runs", p.runs],
         ["Whose", p.shared || !p.owner ? "everybody’s" : p.owner],
-        ["Takes", `${span(p.duration_s)} at ${coresOf(p.cores)}`],
+        ["Takes at all cores", p.contended ? takes(p) : `${span(p.duration_s)}, ${coresOf(p.cores)}`],
         ["Work", work(p.stages.reduce((sum, s) => sum + s.core_seconds, 0))],
         ["Variants", all.length],
       ].map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl></section>

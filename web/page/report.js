@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { withQuery } from "./api.js";
 import { cores, count, percent, span, trim } from "./format.js";
-import { Choice, Note, Table, html, to, useAnswer } from "./parts.js";
+import { Choice, Name, Note, Table, html, to, useAnswer } from "./parts.js";
 
 const SINCE = [
   ["24h", "1 day"],
@@ -54,7 +54,8 @@ function columns(by, most) {
     {
       head: BY.find(([v]) => v === by)[1],
       by: (r) => r.key,
-      of: (r) => (by === "profile" && r.key ? html`<a href=${to.profile(r.key)}>${r.key}</a>` : r.key || "–"),
+      of: (r) =>
+        r.key ? html`<${Name} text=${r.key} href=${by === "profile" ? to.profile(r.key) : undefined} />` : "–",
     },
     n("Runs", "runs"),
     { head: "", of: (r) => html`<${Bar} row=${r} most=${most} />` },

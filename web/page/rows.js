@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { clock, cores, coresOf, count, margin, sentence } from "./format.js";
 import { html, to } from "./parts.js";
-import { early, moments, now, over } from "./state.js";
+import { early, moments, now, over, starts } from "./state.js";
 import { slotOf, usedNow } from "./cores.js";
 
 /** @typedef {{from: number, to: number, now: number}} Axis  Unix seconds */
@@ -80,7 +80,7 @@ export function Track({ a, axis }) {
 function ends(a, m) {
   if (a.state === "queued")
     return [
-      m.start ? "starts " + clock(m.start, now.value) : "waits",
+      starts(a) ? "starts " + starts(a) : "waits",
       a.queue ? `${a.queue.place} of ${a.queue.of}` : "",
     ];
   if (over(a)) return [`${STATES[a.state]} ${clock(m.end, now.value)}`, margin(early(a))];
@@ -95,9 +95,10 @@ function ends(a, m) {
 export function Row({ a, axis }) {
   const m = moments(a),
     [when, beside] = ends(a, m),
-    slot = over(a) ? null : slotOf(a.id),
+    slot = slotOf(a.id),
     used = over(a) ? null : usedNow(a.id);
   const is = used !== null ? coresOf(used) : a.state === "queued" ? "waits" : over(a) ? a.state : "";
+  const who = [a.user || "nobody’s", is].filter(Boolean).join(" · ");
   const tone =
     a.risk === "late" || a.risk === "tight" ? a.risk : a.risk === "ok" ? "ok" : a.state === "failed" ? "late" : "";
   return html`<li class=${`row axis ${tone}${over(a) ? " over" : ""}`}>
@@ -105,8 +106,7 @@ export function Row({ a, axis }) {
       <div class="name"><span class=${"swatch" + (slot === null ? "" : " s" + slot)} hidden=${slot === null}
         aria-hidden="true"></span>
         <a href=${to.app(a.id)} title=${`${a.name}, ${a.id}`}>${a.name}</a></div>
-      <div class="soft small cut">
-        ${[a.user || "nobody’s", is].filter(Boolean).join(" · ")}</div>
+      <div class="soft small cut" title=${who}>${who}</div>
     </div>
     <div class="what">
       <${Track} a=${a} axis=${axis} />
@@ -131,7 +131,7 @@ function Node({ n }) {
   const more = used === null ? "" : `${cores(n.granted_cores)} granted, ${cores(others)} used by others`;
   const words = used === null ? count(n.executors, "executor") : `${cores(used)} of ${cores(n.offered_cores)}`;
   return html`<li class="node" title=${more}>
-    <div><span class="cut" title=${n.host}>${n.node}</span><span
+    <div><span class="cut" title=${`${n.node}, ${n.host}`}>${n.node}</span><span
       class=${n.state === "ready" ? "soft" : n.state === "lost" ? "late" : "tight"}>
         ${n.state === "ready" ? words : n.state}</span></div>
     <svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
@@ -163,7 +163,7 @@ export function Nodes({ all, release }) {
   return html`<section class="card" aria-label="Nodes">
     <div class="head"><h2>Nodes</h2>
       <span class="soft small">
-        ${count(all.length, "node")}${away.length ? `, ${away.length} not ready` : ", all ready"}</span>
+        ${all.length ? `${count(all.length, "node")}, ${away.length ? away.length + " not" : "all"} ready` : "none"}</span>
       ${all.length > MOST && html`<button type="button" class="plain end" onClick=${() => setEvery(!every)}>
         ${every ? "Show the fullest" : `Show all ${all.length}`}</button>`}
       ${release && html`<span class=${"soft small" + (all.length > MOST ? "" : " end")}>planner ${release}</span>`}

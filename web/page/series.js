@@ -1,9 +1,12 @@
 // Stages over time on one axis that zooms together: set point against progress, and cores requested, granted and used.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { cores, percent, span, watchTime } from "./format.js";
+import { cores, percent, span, stageName, watchTime } from "./format.js";
 import { colour, html } from "./parts.js";
 
 const SHOWN = 8;
+
+/** Steps of an axis of times, in seconds: a label has no parts of one. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
 
 /** The columns of set points and progress, for uPlot. @param {object[]} stages of Samples */
 const progressOf = (stages) => uPlot.join(stages.map((s) => [s.at_s, s.set_point, s.progress]));
@@ -40,7 +43,7 @@ function common(size, group, legend) {
     padding: [8, 8, 0, 0],
     legend: { show: legend, live: true },
     cursor: { sync: { key: group.key }, drag: { x: true, y: false }, points: { size: 5 } },
-    axes: [axis({ size: 24, space: 70, values: (_, at) => at.map(watchTime) }), axis({ size: 48 })],
+    axes: [axis({ size: 24, space: 70, incrs: STEPS, values: (_, at) => at.map(watchTime) }), axis({ size: 48 })],
     hooks: { setScale: [(u, name) => name === "x" && group.zoom(u)] },
   };
 }
@@ -51,10 +54,11 @@ export function Series({ samples, stages, a }) {
     low = useRef(null),
     plots = useRef([]);
   const [chosen, choose] = useState("all");
-  const names = new Map(stages.map((s) => [`${s.stage}.${s.attempt}`, s.name]));
+  const names = new Map(stages.map((s) => [`${s.stage}.${s.attempt}`, stageName(s.name)]));
   const idOf = (s) => `${s.stage}.${s.attempt}`;
   const picked = chosen === "all" ? samples.stages.slice(-SHOWN) : samples.stages.filter((s) => idOf(s) === chosen);
-  const key = picked.map(idOf).join();
+  const key = picked.map(idOf).join(),
+    measured = picked.some((s) => s.progress.some((v) => v !== null));
 
   useEffect(() => {
     let zooming = false;
@@ -72,20 +76,21 @@ export function Series({ samples, stages, a }) {
       under = low.current; // They are still there when what is drawn on them goes.
     const draw = () => {
       for (const p of plots.current) p.destroy();
-      const width = box.clientWidth,
+      const width = under.clientWidth,
         line = (label, ink, more) => ({ label, stroke: colour(ink), width: 1.5, points: { show: false }, ...more });
       const of = (s) => `${s.stage} ${names.get(idOf(s)) ?? ""}`.slice(0, 26),
-        part = (_, v) => (v === null ? "–" : percent(v)),
-        amount = (_, v) => cores(v);
+        after = { label: "after", value: (_, v) => (v === null ? "" : span(v)) },
+        part = (u, v, i, at) => (v === null ? "" : `${percent(v)}, to be ${percent(u.data[i - 1][at])}`),
+        amount = (_, v) => (v === null ? "" : cores(v));
       plots.current = [
         new uPlot(
           {
             ...common({ width, height: 190 }, group, true),
             scales: { x: { time: false }, y: { range: [0, 1.02] } },
             series: [
-              { label: "after", value: (_, v) => (v === null ? "–" : span(v)) },
+              after,
               ...picked.flatMap((s, i) => [
-                line("set point", "--c" + (i % 8), { dash: [4, 4], value: part, spanGaps: true }),
+                line("", "--c" + (i % 8), { dash: [4, 4], class: "unnamed", spanGaps: true }),
                 line(of(s), "--c" + (i % 8), { width: 2, value: part, spanGaps: true }),
               ]),
             ],
@@ -98,7 +103,7 @@ export function Series({ samples, stages, a }) {
             ...common({ width, height: 170 }, group, true),
             scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(0.5, most * 1.1)] } },
             series: [
-              { label: "after", value: (_, v) => (v === null ? "–" : span(v)) },
+              after,
               line("requested", "--c1", { dash: [4, 4], value: amount }),
               line("granted", "--soft", { value: amount }),
               line("used", "--c0", { width: 2, fill: colour("--faint"), value: amount }),
@@ -110,10 +115,10 @@ export function Series({ samples, stages, a }) {
       ];
     };
     const resize = new ResizeObserver(() =>
-      plots.current.forEach((p) => p.setSize({ width: box.clientWidth, height: p.height })),
+      plots.current.forEach((p) => p.setSize({ width: under.clientWidth, height: p.height })),
     );
     draw();
-    resize.observe(box);
+    resize.observe(under);
     addEventListener("themechange", draw);
     return () => {
       (resize.disconnect(), removeEventListener("themechange", draw));
@@ -140,8 +145,11 @@ export function Series({ samples, stages, a }) {
         ${samples.stages.map((s) => html`<option value=${idOf(s)} selected=${idOf(s) === chosen}>
           ${`${s.stage} ${names.get(idOf(s)) ?? ""}`.slice(0, 60)}</option>`)}
       </select></div>
-    <div class="series"><h3
-      class="small soft">Set point (dashed) and progress, over the time since it was submitted</h3><div ref=${top}
+    <div class="series"><h3 class="small soft">${
+      measured
+        ? "Progress, and where it was to be (dashed), over the time since it was submitted"
+        : "Its progress is not measured: nothing holds these stages to a deadline"
+    }</h3><div ref=${top} hidden=${!measured}
         role="img" aria-label="Set point and progress of stages over time; the table of stages has how each ended">
           </div>
       <h3 class="small soft">Cores requested, granted and used</h3><div ref=${low} role="img"

@@ -1,6 +1,7 @@
 // What the stream has told, as signals, and what follows from it.
 import { computed, signal } from "@preact/signals";
 import { ask, withQuery } from "./api.js";
+import { clock } from "./format.js";
 import { watch } from "./watch.js";
 
 /** @typedef {Object<string, any>} Application  the schema of that name in web/openapi.yaml */
@@ -39,6 +40,12 @@ export function moments(a) {
     predicted: over(a) ? null : at(a.predicted_finish_s),
     end: over(a) ? (at(a.duration_s) ?? from) : null,
   };
+}
+
+/** When one that waits is expected to start, in words; "" where that is not known. @param {Application} a */
+export function starts(a) {
+  const { start } = moments(a);
+  return start === null ? "" : start > now.value ? "about " + clock(start, now.value) : "soon";
 }
 
 /** How long before its deadline an application ends or has ended; null where that is unknown. @param {Application} a */

@@ -22,14 +22,21 @@ type site struct {
 
 // on runs a test on a site.
 func on(t *testing.T, test func(s *site)) {
+	empty(t, func(s *site) {
+		for _, name := range []string{"n1", "n2"} {
+			s.world.StartNode(testenv.NodeSpec{Name: name, Cores: 2})
+		}
+		test(s)
+	})
+}
+
+// empty runs a test on a site without a node.
+func empty(t *testing.T, test func(s *site)) {
 	browser.Require(t)
 	testenv.RunReal(t, func(e *testenv.Env) {
 		s := &site{t: t, world: e, address: free(t)}
 		e.Planner = func(c *daemon.PlannerConfig) { c.HTTP = s.address }
 		e.StartPlanner()
-		for _, name := range []string{"n1", "n2"} {
-			e.StartNode(testenv.NodeSpec{Name: name, Cores: 2})
-		}
 		s.Tab = browser.New(t, 1280, 800)
 		test(s)
 		if said := s.Console(); len(said) > 0 {

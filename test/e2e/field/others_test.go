@@ -81,8 +81,11 @@ func TestAProgramWithALimitOfItsOwn(t *testing.T) {
 		t.Helper()
 		run := s.Submit(slices.Concat(due, more, script("impatient.py", limit))...)
 		want.wants(t, run)
-		if a := over(s); a.Pacing != pacing || !strings.Contains(a.Reason+a.Headline, says) {
-			t.Errorf("pacing %s, reason %q, headline %q; want %s, %q", a.Pacing, a.Reason, a.Headline, pacing, says)
+		a := s.AwaitApp("that it says "+says, time.Minute, func(a api.AppDetail) bool {
+			return a.State != api.AppRunning && a.State != api.AppEnding && strings.Contains(a.Reason+a.Headline, says)
+		})
+		if a.Pacing != pacing {
+			t.Errorf("pacing %s, want %s: %s", a.Pacing, pacing, a.Reason)
 		}
 	}
 	next(want, "paced", "no job takes longer than", "--conf", "spark.pacer.job.most="+limit+"s")

@@ -115,11 +115,17 @@ func TestAFirstRunOnAHardenedMachine(t *testing.T) {
 	run := s.Submit(append(program{"--name", "field first"}, script("nameless.py")...)...)
 	want.wants(t, run)
 	told(t, run, "recorded profile field first")
-	for _, ask := range [][]string{
-		{"plan", "--profile", "field first", "--deadline", "1h"}, {"profiles", "show", "field first"}, {"profiles", "list"}, {"report"},
+	for _, c := range []struct {
+		ask  []string
+		says string
+	}{
+		{[]string{"plan", "--profile", "field first", "--deadline", "1h"}, "feasible"},
+		{[]string{"profiles", "show", "field first"}, "field first"},
+		{[]string{"profiles", "list"}, "field first"},
+		{[]string{"report"}, "field first"},
 	} {
-		if code, out := s.Pacer(ask...); code != 0 || !strings.Contains(out, "field first") {
-			t.Errorf("pacer %s knows nothing of it: exit %d: %s", strings.Join(ask, " "), code, out)
+		if code, out := s.Pacer(c.ask...); code != 0 || !strings.Contains(out, c.says) {
+			t.Errorf("pacer %s knows nothing of it: exit %d: %s", strings.Join(c.ask, " "), code, out)
 		}
 	}
 }

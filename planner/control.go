@@ -274,6 +274,7 @@ func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if p.Owner, p.Shared = cmp.Or(q.Owner, q.User), q.Shared; p.Shared {
 		p.Owner = ""
 	}
+	d.apps.concludeRuns(p.Name) // A run that has ended before teaches the profile that is there.
 	how := "put"
 	if d.view.ProfileOf(p.Owner, p.Name) != nil {
 		how = "replaced"
@@ -286,6 +287,7 @@ func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 
 // removeProfile takes a profile away; running applications keep their copies.
 func (d *requests) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
+	d.apps.concludeRuns(q.Profile) // It may be shown by a run that has just ended.
 	p, err := findProfile(d.view, q)
 	if err != nil {
 		return api.ControlReply{}, err

@@ -157,6 +157,33 @@ func TestWhatIsToldAsRecordedIsThere(t *testing.T) {
 	}
 }
 
+// A profile that a user puts or removes after a run stays as the user wants it, though the nodes' last figures come later.
+func TestAPutProfileIsNotTaughtByARunBefore(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("p", 0)
+	r.Profile, r.Watched = "q", true
+	w.run(r, "read", "map", "sum")
+	w.control(api.VerbExit, api.ControlRequest{Submission: r.Submission, Elapsed: 23})
+	put := *w.stored("q")
+	if reply := w.control(api.VerbProfileRm, api.ControlRequest{Profile: "q"}); reply.Error != nil {
+		t.Fatalf("a profile that is shown is not removed: %v", reply.Error)
+	}
+	w.pass(3 * time.Second)
+	if p := w.stored("q"); p != nil {
+		t.Fatalf("the removed profile is there again: %+v", p)
+	}
+	r = registration("p", 100)
+	r.Profile, r.Watched, r.Submission = "q", true, "the next"
+	w.run(r, "read", "map", "sum")
+	w.control(api.VerbExit, api.ControlRequest{Submission: r.Submission, Elapsed: 23})
+	put.Runs = 7
+	w.control(api.VerbProfilePut, api.ControlRequest{Body: &put})
+	w.pass(3 * time.Second)
+	if p := w.stored("q"); p == nil || p.Runs != 7 {
+		t.Errorf("the profile that was put is %+v", p)
+	}
+}
+
 func TestAFirstRunIsRecordedAsItsProfile(t *testing.T) {
 	w := newWorld(t, "a")
 	r := registration("p", 0)

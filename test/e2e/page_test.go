@@ -193,7 +193,7 @@ func (s *site) same(ended api.AppDetail) {
 	facts := browser.Eval[map[string]string](s.tab, `Object.fromEntries([...document.querySelectorAll(".facts > div")].map(
 		(d) => [d.querySelector("dt").innerText, d.querySelector("dd").innerText]))`)
 	s.near("Work", facts["Work"], float64(is.CoreSeconds), 0.6)
-	s.near("Mean", facts["Mean"], float64(is.MeanCores), 0.06)
+	s.near("On average", facts["On average"], float64(is.MeanCores), 0.06)
 	margin := float64(is.Deadline - is.Duration)
 	s.near("Margin", facts["Margin"], math.Abs(margin), 0.6)
 	if late := strings.HasSuffix(facts["Margin"], "late"); late != (margin < 0) {

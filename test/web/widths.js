@@ -19,6 +19,7 @@
   }
   /** Goes from a text's element outwards, as far as a box that scrolls or cuts. */
   function look(e, data, text) {
+    let last = text;
     for (let p = e, seen = text; p !== document.body; p = p.parentElement) {
       const { display, overflowX, textOverflow, webkitLineClamp } = getComputedStyle(p),
         box = p.getBoundingClientRect();
@@ -26,14 +27,16 @@
       const over = seen.right > box.right + 1 || seen.left < box.left - 1;
       if (overflowX === "auto" || overflowX === "scroll") seen = box; // What is in it can be reached.
       else if (overflowX === "visible") over && say(e, `runs over ${p.tagName.toLowerCase()}.${p.className}`);
-      else if (over || text.bottom > box.bottom + 1) {
+      else if (over || seen.bottom > box.bottom + 1) {
         const marked = textOverflow === "ellipsis" || webkitLineClamp !== "none";
         if (!marked) say(e, "is cut without an ellipsis");
         else if (!told(e, data)) say(e, "is cut without a title");
         seen = box;
       }
-      if (seen.right > innerWidth + 1) say(e, "is outside of the window");
+      last = seen;
+      if (p.tagName === "DIALOG") break; // It lies above all else.
     }
+    if (last.right > innerWidth + 1) say(e, "is outside of the window");
   }
   for (const g of document.querySelectorAll(".dag g")) {
     const width = g.querySelector("rect").getBBox().width;

@@ -31,7 +31,7 @@ var suites = []struct {
 }
 
 // mayBeSkipped are tests that cannot run inside: the machine has one tree of groups.
-var mayBeSkipped = []string{"TestRealMemoryGroupsAreBelowTheOwnOne", "TestRealAdopted"}
+var mayBeSkipped = []string{"TestRealMemoryGroupsAreBelowTheOwnOne", "TestRealAdopted", "TestRealMemoryOfAContainerThatIsGone"}
 
 // The tests of the kernel's groups pass on cgroup v2 as they do on the machine at
 // hand, in a virtual machine.

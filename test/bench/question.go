@@ -42,6 +42,7 @@ func question(t testing.TB, add adder) {
 			switch {
 			case err == nil:
 				answered = append(answered, time.Since(asked).Seconds())
+			case api.KindOf(err) == api.KindTransient: // Its allowance is used up for a moment.
 			case ctx.Err() == nil:
 				t.Errorf("plan: %v", err)
 				return

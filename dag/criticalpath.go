@@ -39,8 +39,8 @@ const Steerable units.Seconds = 2
 // take that has all cores.
 const unsteeredMore = 0.1
 
-// leastCores is what an executor with running tasks has in any case (node.Config.Floor).
-const leastCores units.Cores = 0.1
+// LeastCores is what an executor with running tasks has in any case.
+const LeastCores units.Cores = 0.1
 
 // unsteered returns the application's last stage, and the time that it
 // takes at all cores and a tenth more (unsteeredMore), if it is still to come, alone, and
@@ -55,7 +55,7 @@ func (b *backlog) unsteered(p Params, m situation, time units.Seconds) (last int
 	}
 	least = (1 + unsteeredMore) * max(n.stage.Duration, n.stage.LongestTask)
 	part := time * units.Seconds(b.left[last]/b.all().left)
-	slowest := max(least, units.Seconds(n.stage.CoreSeconds)/units.Seconds(leastCores)/units.Seconds(max(1, p.Nodes)))
+	slowest := max(least, units.Seconds(n.stage.CoreSeconds)/units.Seconds(LeastCores)/units.Seconds(max(1, p.Nodes)))
 	if part < Steerable || slowest < Steerable {
 		return last, least, part > least
 	}

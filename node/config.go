@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/node/meter"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/supervisor/sharing"
@@ -110,7 +111,7 @@ func Default() Config {
 		Interval:      500 * time.Millisecond,
 		Meter:         meter.Default(),
 		Quantum:       0.05,
-		Floor:         0.10,
+		Floor:         dag.LeastCores,
 		Stale:         2 * time.Second,
 		Grace:         15 * time.Minute,
 		Conflict:      Insist,

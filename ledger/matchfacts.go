@@ -78,6 +78,9 @@ func (p *Profile) Annotated(s *Stage) (annotation api.ProfileStage, known bool) 
 	return annotation.Part(1 / float64(p.Recorded.Count(s.Annotation))), known
 }
 
+// Folded reports whether p has s, of its run, as one of several with one annotation.
+func (p *Profile) Folded(s *Stage) bool { return p.Recorded.Count(s.Annotation) > 1 }
+
 // Beside reports whether s, of p's run, is in another pool than the deadline hangs on: what its user waits for is not
 // held back.
 func (p *Profile) Beside(s *Stage) bool {

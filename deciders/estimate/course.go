@@ -105,15 +105,12 @@ func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 func folds(a *ledger.App) map[int]int {
 	left := a.Profile.Match.Filling()
 	for _, s := range a.Opened() {
-		if a.Profile.Recorded.Count(s.Annotation) > 1 {
+		if a.Profile.Folded(s) {
 			left[s.Annotation]++
 		}
 	}
 	return left
 }
-
-// Folded reports whether a's profile has s, which runs, as one of several with one annotation.
-func Folded(a *ledger.App, s *ledger.Stage) bool { return folds(a)[s.Annotation] > 0 }
 
 // Share is what counts as coming where s of a gets its part of the time, and which part of what its annotation gets
 // that is. Each of several has an equal part. Others that come before these, and have begun, take turns with them: they

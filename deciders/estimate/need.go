@@ -18,7 +18,7 @@ func Need(a *ledger.App, o *Outlook) (work units.Work, by units.Seconds) {
 	by = a.Promise.Deadline - a.At(o.View.Now()) - c.Body.Tail - c.Body.Exit
 	c.eachLeft(a, func(s *ledger.Stage, left float64, gap units.Seconds) {
 		if s != nil && s.Progress() > 0 { // Without a target none is told.
-			annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+			annotation, _ := a.Profile.Annotated(s)
 			done, predicted := units.Work(s.Progress()), Predict(a, annotation, s).Work
 			left = float64((s.CPU() + priorPart*predicted) / (done + priorPart) * (1 - done))
 		}

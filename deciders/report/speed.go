@@ -30,7 +30,7 @@ func slower(a *ledger.App) (factor float64, stages int) {
 			s.Key().Attempt > 0 || s.Ready.Repeats != nil {
 			continue
 		}
-		annotation, _ := a.Profile.Graph.Stage(s.Annotation)
+		annotation, _ := a.Profile.Annotated(s)
 		if work, used := estimate.Predict(a, annotation, s).Work, s.CPU(); min(work, used) >= speedWork {
 			all, sum = append(all, said{float64(used / work), work}), sum+work
 		}

@@ -30,7 +30,7 @@ func ready(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, first units.Seco
 // within is how long s of a may take by the bound of its query or job; of several jobs that the profile has as one each
 // stage may take that long.
 func within(a *ledger.App, s *ledger.Stage, q dag.Params, g *dag.Graph, m dag.Moment) units.Seconds {
-	if a.Profile.Recorded.Count(s.Annotation) > 1 {
+	if a.Profile.Folded(s) {
 		one, _ := a.Profile.Annotated(s)
 		return estimate.Limit(a).One(one.Duration)
 	}
@@ -99,7 +99,7 @@ func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever
 	}
 	for _, s := range a.Opened() {
 		switch {
-		case late != nil && s != late || !estimate.Folded(a, s):
+		case late != nil && s != late || !a.Profile.Folded(s):
 		case late != nil && s.Progress() == 0:
 			planned = append(planned, ready(o, a, s, 0))
 		default:

@@ -32,8 +32,7 @@ const (
 	MostPlanLaunches = 6 << 20
 	// MostRegisterBytes is that of a registration, as JSON, which may write a byte as six.
 	MostRegisterBytes = 1 << 20
-	// MostEventBytes is that of one request with events, as JSON. What MostBindings and
-	// MostParents allow of one event is less.
+	// MostEventBytes is that of one request with events, as JSON. One event has less by MostBindings and MostParents.
 	MostEventBytes = 2 << 20
 	// MostBackupPiece is that of a reply's part of a backup.
 	MostBackupPiece = 1 << 20

@@ -81,7 +81,7 @@ type AppSummary struct {
 	// Predicted is the predicted Duration at the end; 0 when not known.
 	Predicted units.Seconds `json:"predicted_finish_s"`
 	// ErrorPct is Eq 4, set once it has finished and had a deadline: early is positive,
-	// late is negative. What failed has none, nor what ended nobody knows how.
+	// late is negative. A failed application has none, nor one whose end is not known.
 	ErrorPct *float64 `json:"error_pct"`
 	// Unrecorded says why its run, which has ended, is in no profile; "" where it is in one
 	// or was not to be.

@@ -84,7 +84,7 @@ func (l *list[T]) UnmarshalJSON(data []byte) error {
 // one, and stops once they are more than most or members: an element of three bytes may take a hundred times as many
 // once it is decoded.
 func Elements(data []byte, most, members int) (n, m int) {
-	var open []*int // What the commas of what is open count, from the outside in.
+	var open []*int // Counters of the commas of what is open, from the outside in.
 	for i := 0; i < len(data) && n <= most && m <= members; i++ {
 		switch data[i] {
 		case '"':

@@ -210,8 +210,8 @@ func (k StageKey) validate(f *faults) {
 	f.count("attempt", k.Attempt, MostCount)
 }
 
-// What a driver has added up and divided may be below 0 by a rounding: of such numbers only
-// the size is bounded here.
+// A number that a driver has added up and divided may be below 0 by a rounding: of such numbers only the size is
+// bounded here.
 func (s *StageReady) validate(f *faults) {
 	s.StageKey.validate(f)
 	f.text("name", s.Name, MostName)

@@ -216,8 +216,7 @@ func (s *StageStatus) look(f *faults) {
 	}
 }
 
-// Validate reports every fault of p at once. What it cannot say, whether a node can follow
-// it, the node says.
+// Validate reports every fault of p at once. A node itself says whether it can follow it.
 func (p *Plan) Validate() error {
 	var f faults
 	if err := p.head(&f); p.V != Version {

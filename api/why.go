@@ -17,8 +17,8 @@ const (
 // Part names what an application spent time with.
 type Part string
 
-// The parts of an application's time, in the order in which they are told. Those from PartPlanned to
-// PartStages are its stages' time.
+// The parts of an application's time, in the order in which they are told. The parts from PartPlanned to PartStages are
+// its stages' time.
 const (
 	PartQueued   Part = "queued"   // It waited for memory.
 	PartStarting Part = "starting" // Its driver and executors started, until the first stage was ready.
@@ -62,7 +62,7 @@ type Why struct {
 type WhyPart struct {
 	Part Part          `json:"part"`
 	For  units.Seconds `json:"s"`
-	// Who had the cores that it was short of, the most first, three at most (PartShort).
+	// The applications that had the cores that it was short of, the most first, three at most (PartShort).
 	Who []WhyWho `json:"who,omitempty"`
 }
 

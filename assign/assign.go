@@ -109,8 +109,8 @@ func Orders() []string { return names(orders()) }
 func Sizes() []string { return names(sizes()) }
 
 // Assign says which jobs have other units from now on: one that waits starts by its grant, the others keep what they
-// have. Those that lose units come first, so that each grant in its turn fits. A job whose core units the whole does
-// not hold never starts, and never blocks.
+// have. Grants of jobs that lose units come first, so that each grant in its turn fits. A job whose core units the
+// whole does not hold never starts, and never blocks.
 func (p Policy) Assign(s State) []Grant {
 	if slices.Contains(Reserving(), p.Rule) {
 		return p.reserve(s)

@@ -56,7 +56,7 @@
 //	fs           each unit that is free to the job with the fewest; parts count, nothing is taken back
 //	fs-reactive  as fs; who is past its deadline is ended
 //
-// One that needs more than M, or has no time left, is dropped. The others get n or nothing, the least n / (D -
+// A job that needs more than M, or has no time left, is dropped. The others get n or nothing, the least n / (D -
 // elapsed) first; smaller ones behind one that does not fit may pass. A job that is served keeps what it has, and is
 // ended at its deadline. Where the source contradicts itself Reading chooses. It prints none of used, which is 0 where
 // nothing runs without a reservation. Where units are lost, the last due are ended first.

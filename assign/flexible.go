@@ -22,8 +22,8 @@ func (r *round) squeeze() {
 }
 
 // rebalance starts those that wait for which the line is open. When something has left, it is enough that their core
-// units fit beside those of all that are served; else only what is free counts. What the core units leave goes to those
-// that are served, in order. With Pass nothing of it is spared for the head, as it can be taken back.
+// units fit beside those of all that are served; else only what is free counts. Units that the core units leave go to
+// jobs that are served, in order. With Pass nothing of it is spared for the head, as it can be taken back.
 func (r *round) rebalance(open func(*Job) bool) {
 	if r.Freed {
 		r.squeeze()

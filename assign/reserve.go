@@ -63,7 +63,7 @@ func Admissions() []string {
 	return all
 }
 
-// What becomes of a deadline that cannot be kept: Share has its application run on what others leave, Refuse turns it
+// The ways to treat a deadline that cannot be kept: Share has its application run on what others leave, Refuse turns it
 // down.
 const Share, Refuse = "share", "refuse"
 
@@ -156,8 +156,8 @@ func (r *reserve) keep() {
 }
 
 // pass gives those that wait what they need or nothing, the least need over time left first, and drops those that can
-// not be in time with all that they can use. Nothing is reserved for one without a deadline. Until the rule knows
-// what to reserve, a job has what it can use, or what is free.
+// not be in time with all that they can use. A job without a deadline has no reservation. Until the rule knows what to
+// reserve, a job has what it can use, or what is free.
 func (r *reserve) pass() {
 	type wish struct {
 		*Job

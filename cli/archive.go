@@ -9,8 +9,8 @@ import (
 	"github.com/sparkpacer/pacer/infra/executor"
 )
 
-// What of a user's settings has to do with class-data archives: the options of
-// the driver's JVM, and what goes in front of Spark on its class path.
+// Settings of a user that have to do with class-data archives: the options of the driver's JVM, and what goes in front
+// of Spark on its class path.
 const (
 	confDefaultOptions = "spark.driver.defaultJavaOptions"
 	confExtraOptions   = "spark.driver.extraJavaOptions"

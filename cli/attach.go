@@ -85,7 +85,7 @@ func (l *launch) ship(ctx context.Context, conn client) (string, error) {
 	return files, err
 }
 
-// unnamed is a file without a name, with that content. What this process starts inherits it, by the same number.
+// unnamed is a file without a name, with that content. A child of this process inherits it, by the same number.
 func unnamed(name string, body []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, 0)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What has driver and executors authenticate each other: Spark's settings, and the variable of
-// their environments in which both look for the secret first.
+// Settings by which driver and executors authenticate each other: Spark's settings, and the variable of their
+// environments in which both look for the secret first.
 const (
 	confAuthenticate = "spark.authenticate"
 	confSecret       = "spark.authenticate.secret"

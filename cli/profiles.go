@@ -292,8 +292,8 @@ func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64,
 }
 
 // withProfile calls ask with the profile that a user means by text: the stored one of that name or,
-// where ask knows none, the content of the file of that name. What begins with ./ or ../ is a file in
-// any case, "-" is standard input.
+// where ask knows none, the content of the file of that name. A text that begins with ./ or ../ is a file in any case,
+// "-" is standard input.
 func (sh *shell) withProfile(text string, ask func(name string, body *api.Profile) error) error {
 	var unknown error
 	if text != "-" && !strings.HasPrefix(text, "./") && !strings.HasPrefix(text, "../") {

@@ -39,8 +39,8 @@ func scriptOf(args []string) string {
 	return ""
 }
 
-// placed is a file's absolute path, an address as it is. What lies among temporary files may lie
-// elsewhere at the next run: that is known by its name alone.
+// placed is a file's absolute path, an address as it is. A file among temporary files may lie elsewhere at the next
+// run: that is known by its name alone.
 func placed(file string) string {
 	if file == "" || strings.Contains(file, "://") {
 		return file

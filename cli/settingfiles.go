@@ -46,8 +46,8 @@ func (f settingFiles) modeAside(line submission) string {
 }
 
 // check checks what files say to Pacer where the command line does not say it, in the words of which
-// the driver would refuse it without a word of the file. counts is what holds of a setting. What it returns
-// beside an error is a line about a moment that is past.
+// the driver would refuse it without a word of the file. counts is what holds of a setting. The line that it returns
+// beside an error is about a moment that is past.
 func (f settingFiles) check(line submission, counts func(key string) string, required bool, now time.Time) (past string,
 	err error) {
 	text := func(key string) string {
@@ -73,8 +73,8 @@ func (f settingFiles) check(line submission, counts func(key string) string, req
 	return "", nil
 }
 
-// checkMoment checks the moment of a deadline. One that is past is no mistake: the application of a
-// chain that is behind is late and runs at all cores, which the line says, unless it is to be refused then.
+// checkMoment checks the moment of a deadline. A moment that is past is no mistake: the application of a chain that is
+// behind is late and runs at all cores, which the line says, unless it is to be refused then.
 func checkMoment(what, text string, required bool, now time.Time) (line string, err error) {
 	left, err := untilClock(what, text, now)
 	switch {

@@ -21,8 +21,8 @@ func catchSignals() chan os.Signal {
 	return signals
 }
 
-// pass sends a signal on to a child. What a terminal sends to all that it runs goes to the children
-// of one that leads a session, too: a Python program is one.
+// pass sends a signal on to a child. A signal that a terminal sends to all that it runs goes to the children of a
+// session's leader, too: a Python program is one.
 func pass(child *exec.Cmd, sig os.Signal) {
 	if !child.SysProcAttr.Setsid || sig != syscall.SIGINT && sig != syscall.SIGHUP {
 		_ = child.Process.Signal(sig)
@@ -49,9 +49,8 @@ func (t *terminal) close() {
 }
 
 // sends reports whether a signal that has come is taken for one that the terminal has sent to all of
-// this process's group. Whoever sends SIGINT to this process alone while that is in the foreground is
-// not told apart from Ctrl-C. A hang-up does not count: it may be for the session's leader alone, and
-// twice does no harm.
+// this process's group. A SIGINT that is sent to this process alone while that is in the foreground is not told apart
+// from Ctrl-C. A hang-up does not count: it may be for the session's leader alone, and twice does no harm.
 func (t *terminal) sends(sig os.Signal) bool {
 	if t == nil || sig != syscall.SIGINT && sig != syscall.SIGQUIT {
 		return false

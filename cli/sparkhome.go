@@ -53,7 +53,7 @@ func (sp spark) supported() error {
 	const core = "spark-core_"
 	found, _ := filepath.Glob(filepath.Join(sp.home, "jars", core+"*.jar")) // A home with wildcards finds nothing.
 	if len(found) == 0 || sp.home == "" {
-		return nil // Nobody knows: the driver's jar will say.
+		return nil // The version is not known: the driver's jar will say.
 	}
 	_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(found[0])[len(core):], ".jar"), "-")
 	if err := api.CheckSpark(version); err != nil {

@@ -139,7 +139,7 @@ func (l *launch) submit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done() // Of what is closed already it does nothing.
+	defer done() // It closes nothing twice.
 	arguments, err := l.arguments(ctx, conn)
 	defer func() {
 		for _, f := range l.shipped {
@@ -193,7 +193,7 @@ func (l *launch) read(ctx context.Context) (err error) {
 		return err
 	}
 	if l.config, err = l.configuration(); err != nil {
-		return err // What the command line alone gives away needs no Spark.
+		return err // Faults that the command line alone gives away need no Spark.
 	}
 	if l.sp, err = findSpark(ctx, l.getenv); err != nil {
 		return err
@@ -448,7 +448,7 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	if options := l.driverOptions(); options != "" {
 		l.settings[confDefaultOptions] = options
 	}
-	// What the command line says wins.
+	// The command line wins.
 	if l.settings[confDeadline] != "" && l.files.all[confBy] != "" {
 		l.settings[confBy] = ""
 	} else if l.settings[confBy] != "" && l.files.all[confDeadline] != "" {

@@ -35,7 +35,7 @@ func (l *launch) unregistered(code int) string {
 	return fmt.Sprintf("no application has registered, so %s had no effect: %s", strings.Join(asked, " and "), why)
 }
 
-// What of a program's text tells that its driver never asks the planner for anything.
+// Texts of a program that tell that its driver never asks the planner for anything.
 var (
 	ownMaster = regexp.MustCompile(
 		`(?:\.(?:master|setMaster)\(|["']spark\.master["']\s*[,=])\s*(?:"([^"\n]+)"|'([^'\n]+)')`)

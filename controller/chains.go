@@ -41,9 +41,8 @@ func Chains(into, running []float64, w Waiting, slots int) []float64 {
 
 // place gives tasks of weight each and then one that weighs last, no less, to the
 // shortest of chains, which ascend, one after another; it returns them descending,
-// in the same memory. Who has got a task is never shorter than who got one before:
-// so those that have one are a queue behind chains, and the shortest of all is its
-// first or the first of the rest.
+// in the same memory. A chain that has got a task is never shorter than one that got a task before: so those that have
+// one are a queue behind chains, and the shortest of all is its first or the first of the rest.
 func place(chains []float64, each float64, tasks int, last float64) []float64 {
 	n, first, queue := len(chains), 0, len(chains)
 	for i := range tasks + 1 {

@@ -22,8 +22,7 @@ type Movement struct {
 	n         int
 }
 
-// Add takes the next value, in cores. One that is not finite (no quota) counts as
-// the one before.
+// Add takes the next value, in cores. A value that is not finite (no quota) counts as the one before.
 func (m *Movement) Add(c units.Cores) {
 	if !finite(float64(c)) {
 		if m.n == 0 {

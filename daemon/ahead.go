@@ -16,8 +16,7 @@ const prefetchFrom = 64
 // prefetch is one executor's CPU time as a second goroutine reads it, from the
 // last executor to the first, while the loop goes from the first to the last. They
 // end where they meet, so that a second CPU that is slow, or busy with something
-// else, holds up nothing. What is read belongs to the round, the tick, that it was
-// read in.
+// else, holds up nothing. A time that is read belongs to the round, the tick, that it was read in.
 type prefetch struct {
 	taken, read atomic.Uint64 // Rounds in which the loop came by, and it was read.
 	used        units.Work    // Of the goroutine, and of the loop once read says so.

@@ -39,7 +39,7 @@ type audit struct {
 // auditLine is a line of the audit log.
 type auditLine struct {
 	At time.Time `json:"at"`
-	// Who has the login, From where its connection comes from, as far as that is known.
+	// Login of the asker, From where its connection comes from, as far as that is known.
 	Who  string `json:"who"`
 	From string `json:"from,omitempty"`
 	// Verb is what was asked for, What what it is about.
@@ -90,7 +90,7 @@ func (a *audit) rotate() {
 	a.file, a.size = next, 0
 }
 
-// line appends a line. What of it is others' is cut to a name's length.
+// line appends a line. A text of others' in it is cut to a name's length.
 func (a *audit) line(l auditLine) {
 	l.At = a.now().UTC().Truncate(time.Millisecond)
 	l.Who, l.What, l.Result = api.Clip(l.Who, api.MostName), api.Clip(l.What, api.MostName),

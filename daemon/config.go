@@ -18,7 +18,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What the engines of a planner and of a node can begin with.
+// Presets with which the engines of a planner and of a node can begin.
 var (
 	PlannerPresets = planner.Presets()
 	NodePresets    = node.Presets()

@@ -37,7 +37,7 @@ const (
 	filledPart = 10
 )
 
-// room is what a file system has. Those that have no fixed number of inodes say 0.
+// room is what a file system has. A file system that has no fixed number of inodes says 0.
 type room struct {
 	bytes, free        units.Bytes
 	inodes, freeInodes int64

@@ -69,7 +69,7 @@ type NodeDaemon struct {
 }
 
 // NewNode returns a node controller that has taken over the executors that run
-// and controls them once Run is called. Whoever does not call Run calls Close.
+// and controls them once Run is called. A caller that does not call Run calls Close.
 func NewNode(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Leave) }
 
 func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
@@ -513,7 +513,8 @@ func (n *NodeDaemon) greet(ctx context.Context) error {
 	}
 }
 
-// hopeless says that trying again changes nothing. What a planner takes for invalid may be what one executor does.
+// hopeless says that trying again changes nothing. A status that a planner takes for invalid may be what one executor
+// does.
 func hopeless(err error) bool {
 	switch api.KindOf(err) {
 	case api.KindVersion, api.KindConflict:

@@ -36,9 +36,9 @@ func (o Owner) path(state, address string) string {
 	return bus.CredentialPath(o.Dir, address)
 }
 
-// equip sees to it that each owner has an operator's credential for address. One that the
-// keyring takes stays as it is, and so does one on a NATS server of one's own (shared): planners there
-// may have lost the state by which they know it.
+// equip sees to it that each owner has an operator's credential for address. A credential that the keyring accepts
+// stays as it is. So does one for a NATS server of one's own (shared): planners there may have lost the state by which
+// they know it.
 func (p *principals) equip(owners []Owner, state, address string, shared bool) error {
 	var failed []error
 	for _, o := range owners {

@@ -46,8 +46,8 @@ type PlannerDaemon struct {
 }
 
 // NewPlanner returns a planner that listens already (or dials a NATS server that
-// is not embedded, whether it is there yet or not) and answers once Run is called. Whoever does not call Run calls
-// Close.
+// is not embedded, whether it is there yet or not) and answers once Run is called. A caller that does not call Run
+// calls Close.
 func NewPlanner(cfg PlannerConfig) (*PlannerDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

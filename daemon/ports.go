@@ -74,8 +74,8 @@ func readEvery(n int, watched bool) int {
 	return lookEvery(n)
 }
 
-// recover takes over the executors of an earlier node controller. What cannot be
-// taken over is told and left alone; a training run is nobody's any more.
+// recover takes over the executors of an earlier node controller. An executor that cannot be taken over is told and
+// left alone; a training run is nobody's any more.
 func (x *executors) recover() error {
 	handles, err := x.runtime.Recover()
 	if err != nil {

@@ -215,8 +215,8 @@ func (p *PlannerDaemon) look(ctx context.Context, shared *bus.Bucket) (store.Lea
 	return store.ReadLease(ctx, shared, "bucket "+bus.BucketName+" on "+p.cfg.NatsURL)
 }
 
-// standsBy says for whom the planner stands by. One that has a backup to bring in does not: it
-// would bring it in much later.
+// standsBy says for whom the planner stands by. A planner that has a backup to bring in does not: it would bring it in
+// much later.
 func (p *PlannerDaemon) standsBy(held store.Lease) error {
 	line := fmt.Sprintf("the planner on host %s serves on %s", held.Host, p.Address())
 	if p.restored() {

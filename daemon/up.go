@@ -45,7 +45,7 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	n.TLS = c.Planner.beside(n.HTTP)
 	if server := p.Bus(); server != nil {
 		if c.Planner.Listen == "" {
-			n.Planner = bus.DefaultAddress // Nobody listens there: it only tells the node that it is on this machine.
+			n.Planner = bus.DefaultAddress // No planner listens there: it only tells the node that it is on this machine.
 		}
 		deps := Deps{}
 		if n.Deps != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/infra/executor"
 )
 
-// Users says whom executors run as, by c. Nobody becomes root by leaving something out.
+// Users says whom executors run as, by c. A setting that is left out makes no executor root.
 func (c NodeConfig) Users(layout executor.Layout) (*executor.Users, error) {
 	u := &executor.Users{Layout: layout}
 	if c.ExecutorUser != "" && c.ExecutorUser != EachUser {

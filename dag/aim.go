@@ -17,10 +17,9 @@ const (
 // application's end has one aim, Aim appDeadline less Margin and what the
 // longest task of the last stage leaves uncertain; before it, a stage that others
 // follow is aimed at alpha appDeadline, or later where the stages to come are too
-// short to use a larger reserve up. What is not needed of the reserve is theirs,
-// so the last stage gets what is left. What nobody foresees has its reserve besides
-// (Params.Reserve): it takes time at the rate at which it could be worked off. brief is the stage that has no use for a
-// reserve, if there is one (unsteered), else noNode.
+// short to use a larger reserve up. The stages to come have the part of the reserve that is not needed, so the last
+// stage gets what is left. Unforeseen work has its reserve besides (Params.Reserve): it takes time at the rate at which
+// it could be worked off. brief is the stage that has no use for a reserve, if there is one (unsteered), else noNode.
 func (p Params) horizon(b *backlog, m situation, brief int) units.Seconds {
 	alpha := units.Seconds(p.Alpha) * m.deadline
 	if p.Aim == 0 {

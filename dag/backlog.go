@@ -17,7 +17,7 @@ import (
 type backlog struct {
 	graph *Graph
 	whole []float64 // The cores that each stage occupies.
-	least float64   // What a stage counts for at least.
+	least float64   // Work that a stage counts for at least.
 	work  float64   // That of all.
 
 	// left is what is left of each stage, over where it has ended.
@@ -42,7 +42,7 @@ type backlog struct {
 	unsubmitted    int
 	last, follower int
 
-	noted  []entry // What to put back (share).
+	noted  []entry // Entries to put back (share).
 	dirty  bitset  // Room of release.
 	branch []float64
 }

@@ -132,15 +132,14 @@ func (b *backlog) share(s int, q *listSchedule) (done float64) {
 			next = min(next, b.left[i]/branch)
 		}
 		done += next * sum
-		// At one core in all, i has branch[i]/sum of it. What ends together ends
-		// at once, whatever the rounding.
+		// At one core in all, i has branch[i]/sum of it. Stages that end together end at once, whatever the rounding.
 		ends := func(k, i int) bool { return b.left[i]-next*b.branch[k] <= rounding*b.branch[k] }
 		for k, i := range active {
 			left = left && (i != s || !ends(k, i))
 		}
 		for k, i := range active {
 			switch {
-			case !left: // What else happens then is nothing to s.
+			case !left: // Other stages that end then are nothing to s.
 			case ends(k, i):
 				b.end(i)
 			default:

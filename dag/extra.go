@@ -11,8 +11,8 @@ type Extra struct {
 	// Stage describes it. Of its parents those count that come before its place, and its job is
 	// what follows from that.
 	Stage api.ProfileStage `json:"stage"`
-	// After is the id of a stage of whose job it is or, if it is a Job by itself, which that follows. One
-	// that the graph has not stands for the beginning.
+	// After is the id of a stage of whose job it is or, if it is a Job by itself, which that follows. An id that the graph
+	// has not stands for the beginning.
 	After int  `json:"after"`
 	Job   bool `json:"job,omitempty"`
 	// Before are the ids of stages that wait for it, in order.
@@ -21,9 +21,9 @@ type Extra struct {
 	Beside bool `json:"beside,omitempty"`
 }
 
-// Into returns g with x in it. What g knows of the recorded run holds for its other stages. It takes as
-// long as there are stages and edges. The profile of the graph has x where it stands, so that its ids and
-// jobs are not in order.
+// Into returns g with x in it. Facts of the recorded run that g knows hold for its other stages. It takes as long as
+// there are stages and edges. The profile of the graph has x where it stands, so that its ids and jobs are not in
+// order.
 func (x Extra) Into(g *Graph) *Graph {
 	p := g.profile
 	at, job := x.place(g)
@@ -45,8 +45,8 @@ func (x Extra) Into(g *Graph) *Graph {
 	return grown
 }
 
-// rearranged is the graph of p, which has g's stages in another order and may have others, not measured. What g
-// knows of the recorded run holds for its stages.
+// rearranged is the graph of p, which has g's stages in another order and may have others, not measured. Facts of the
+// recorded run that g knows hold for its stages.
 func (g *Graph) rearranged(p api.Profile) *Graph {
 	r := &Graph{index: make(map[int]int, len(p.Stages)), width: g.width, recorded: g.recorded}
 	r.connect(p.Stages)

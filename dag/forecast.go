@@ -68,7 +68,7 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, supply Supply, elapse
 	case f.Verdict == api.VerdictInfeasible:
 		f.Earliest = scene.earliest(full.finish)
 	case f.Verdict == api.VerdictFeasible && !meets(f.FullCores+p.Reserve[0], deadline):
-		f.Verdict = api.VerdictTight // What is kept for what nobody foresees does not fit.
+		f.Verdict = api.VerdictTight // The reserve for unforeseen work does not fit.
 	}
 	return f
 }
@@ -157,7 +157,7 @@ func meets(finish, deadline units.Seconds) bool { return finish <= deadline*(1+r
 
 // earliest searches the earliest feasible deadline from full, the end at all
 // cores, upwards: growing steps to find one that is feasible, then bisection.
-// What it returns has been walked and found feasible.
+// The deadline that it returns has been walked and found feasible.
 func (s scene) earliest(full units.Seconds) units.Seconds {
 	if s.params.Open {
 		return full

@@ -110,7 +110,7 @@ func (g *Graph) measure() {
 }
 
 // With is New for what is left of g's profile: a profile of the same stages, in g's order, with other
-// sizes. What g knows of stages that ran side by side holds for their rest.
+// sizes. Facts that g knows of stages that ran side by side hold for their rest.
 func (g *Graph) With(p api.Profile) (*Graph, error) {
 	if err := checkSums(p); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type Params struct {
 	// of its own: on a node, for whom one fills it. 0 is any number.
 	Executors int
 	// Nodes is how many executors a stage has in all: one on each node, or several; 0 counts
-	// as one. What another stage side by side costs, it costs on each.
+	// as one. Another stage side by side costs what it costs on each.
 	Nodes int
 	// Open says that stages run side by side on the executors of one and nothing is
 	// held back: a walk takes all cores, whatever the deadline.

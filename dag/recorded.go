@@ -7,8 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What a group of overlapping stages may be scaled by, and to which part of that
-// its factor is searched.
+// Bounds of the factor by which a group of overlapping stages is scaled, and to which part of that it is searched.
 const (
 	leastScale, mostScale = 0.8, 8
 	scaleGrain            = 1e-8

@@ -71,7 +71,7 @@ func (m Moment) backlog(g *Graph, p Params, s int) *backlog {
 			continue
 		}
 		b.put(i, r.Left)
-		// Those whose turn comes later follow it.
+		// Stages whose turn comes later follow it.
 		if p.Executors > 0 && !slices.Contains(m.Seated, r.Stage) && (turn || i > s) {
 			b.wait(i, r.Left)
 			b.follower = i
@@ -82,8 +82,8 @@ func (m Moment) backlog(g *Graph, p Params, s int) *backlog {
 	return b
 }
 
-// situation is the moment in which the stage at node is submitted. Those of seated have
-// executors; seats is room for the schedule of what is left.
+// situation is the moment in which the stage at node is submitted. The stages of seated have executors; seats is room
+// for the schedule of what is left.
 type situation struct {
 	deadline, spent units.Seconds
 	node            int

@@ -314,8 +314,7 @@ func (r *running) request(now float64) float64 {
 	return r.most
 }
 
-// queue gives free cores to stages in order of submission. Those that wait begin as far as
-// there are some.
+// queue gives free cores to stages in order of submission. Stages that wait begin as far as there are some.
 func (w *walker) queue(free float64) {
 	for k := 0; k < len(w.running) || len(w.waiting) > 0 && free > 0; k++ {
 		if free > 0 && len(w.waiting) > 0 && (k == len(w.running) || w.waiting[0] < w.running[k].node) {
@@ -387,7 +386,7 @@ func (w *walker) release(i int, at float64) {
 			return
 		}
 		if w.open[next-w.first]--; w.open[next-w.first] != 0 || w.submitted[next-w.first] {
-			continue // What it reads was repeated: it has begun, or ended, before.
+			continue // Its input was repeated: it has begun, or ended, before.
 		}
 		if stage := w.graph.nodes[next].stage; stage != nil {
 			ready := at + float64(stage.Gap)

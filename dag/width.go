@@ -137,7 +137,7 @@ type matching struct {
 
 func (m *matching) augment(l int) bool {
 	for i := range m.untried {
-		// What is deeper visits vertices of the same word: it is read again each time.
+		// A deeper call visits vertices of the same word: it is read again each time.
 		for {
 			word := m.right[l][i] & m.untried[i]
 			if word == 0 {

@@ -20,7 +20,7 @@ const Rest = 3 * time.Second
 // Bindings decides which executor runs which stage's tasks, and how many. The zero
 // value knows no executor and no stage, and is ungated. Not thread-safe.
 type Bindings struct {
-	stages  []*stage   // Those that run, in order of arrival.
+	stages  []*stage   // Running stages, in order of arrival.
 	alive   []executor // In order of arrival.
 	listed  map[api.ExecutorID]api.DirectiveExecutor
 	epoch   uint64

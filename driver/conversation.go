@@ -61,7 +61,7 @@ type Conversation struct {
 	unpaced bool
 
 	no, waits uint64      // The newest request's number; the one that is waited for, 0 for none.
-	sent      []api.Event // What the newest request has.
+	sent      []api.Event // Events of the newest request.
 	// until is when that one is given up or, with none, the end of a pause; beat is the
 	// next heartbeat; due says that there is one though there may be no events.
 	until, beat units.Instant
@@ -155,7 +155,7 @@ func (c *Conversation) Heard(d *api.Directive) bool {
 	if c.directed && d.Epoch <= c.epoch {
 		return false
 	}
-	// One that has started registers again: the reply has what it would have had then.
+	// An application that has started registers again: the reply has what it would have had then.
 	c.again = c.again || c.queued && d.Queued == nil && !c.over()
 	c.directed, c.epoch, c.queued = true, d.Epoch, d.Queued != nil
 	return true
@@ -247,7 +247,7 @@ func (c *Conversation) Accept(now units.Instant, no uint64, r *api.RegisterReply
 		c.acknowledge(r.AckedSeq)
 	case c.id == "":
 		c.beat = now.Add(Heartbeat)
-	default: // Nothing is sent until Recall.
+	default: // Events are not sent until Recall.
 		out.Forgot, c.forgot = true, true
 	}
 	if c.id != r.AppID || r.Recall {
@@ -296,10 +296,9 @@ func (c *Conversation) Answer(now units.Instant, no uint64, r *api.EventsReply) 
 // it has lost its state, and a NATS server of one's own has kept the application's connection.
 func unknown(kind api.Kind) bool { return kind == api.KindNotFound || kind == api.KindDenied }
 
-// poisoned has the events of a batch that was refused as invalid sent one by one. One that
-// is refused alone is dropped and returned: it would keep back all that follow it for ever.
-// From then on the planner does not know all that has happened, and is told not to hold the
-// application back.
+// poisoned has the events of a batch that was refused as invalid sent one by one. An event that is refused alone is
+// dropped and returned: it would keep back all that follow it for ever. From then on the planner does not know all that
+// has happened, and is told not to hold the application back.
 func (c *Conversation) poisoned(now units.Instant) *api.Event {
 	if len(c.sent) > 1 {
 		c.alone = c.sent[len(c.sent)-1].Seq

@@ -10,7 +10,7 @@ import (
 type place struct {
 	name      string
 	executors []executor
-	all       []api.ExecutorID // Those that may not be bound any more or yet included.
+	all       []api.ExecutorID // Executors that may not be bound any more or yet included.
 	perStage  int              // How many of them one stage has.
 }
 

@@ -48,8 +48,8 @@ func (b *Bindings) nodes() []place {
 	return out
 }
 
-// nodeOf is the node that an executor is listed on. One that is not listed yet is on that of
-// a listed one at its host, so that it has the same node before and after it is listed.
+// nodeOf is the node that an executor is listed on. An executor that is not listed yet is on that of a listed one at
+// its host, so that it has the same node before and after it is listed.
 func (b *Bindings) nodeOf(x executor) string {
 	if l := b.listed[x.id]; l.Node != "" {
 		return l.Node

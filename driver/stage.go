@@ -139,8 +139,8 @@ func (s *stage) asks() bool { return s.unlaunched > 0 && !s.retired }
 // spare reports whether an executor of the stage has nothing of it to run or to start.
 func (s *stage) spare(p *part) bool { return p.running == 0 && !s.asks() }
 
-// free reports whether others may have an executor of the stage. What runs of a retired one are
-// zombies: they leave the other slots to whatever waits.
+// free reports whether others may have an executor of the stage. Running tasks of a retired stage are zombies: they
+// leave the other slots to whatever waits.
 func (s *stage) free(p *part) bool { return s.retired || p.rested && s.spare(p) }
 
 // runs reports whether a task of the stage runs.

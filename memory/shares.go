@@ -29,7 +29,7 @@ func (a App) shares() bool { return !a.Fixed && a.Executors > 0 }
 // floor.
 func divide(pool units.Bytes, apps []App) ([]units.Bytes, bool) {
 	parts := make([]units.Bytes, len(apps))
-	var open []int // Who has more than its floor, the lowest floor for its weight first.
+	var open []int // Indices of applications above their floors, the lowest floor for its weight first.
 	weights, left := 0.0, float64(pool)
 	for i, a := range apps {
 		if a.shares() {

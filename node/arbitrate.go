@@ -52,7 +52,7 @@ func (p claimant) short() bool { return p.urgent && p.c.grant < p.c.request-same
 // new targets ask for Eq 7.
 //
 // Observed applications take nothing from the others but what they use, which the capacity
-// does not have. What they would be granted is worked out as if they were held back, too.
+// does not have. Their grants are worked out as if they were held back, too.
 func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	d.capacity.pass(now)
 	for _, p := range d.part {
@@ -167,9 +167,9 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 
 // unbound is the executor that needs no quota, nil where all need one: its stage is the only
 // one or the first of all applications', asks for more than there is and has more than any
-// other, and no core is kept for a driver. Those with a quota have as much as that allows,
-// since the kernel gives nobody less who wants less than its part, and by weight alone those
-// who share have what is left of the capacity.
+// other, and no core is kept for a driver. Executors with a quota have as much as that allows, since the kernel gives
+// an executor that wants less than its part no less. By weight alone the executors that share have what is left of the
+// capacity.
 func (d *division) unbound(limit units.Cores) *executor {
 	most, second := d.widest()
 	c := most.c
@@ -189,7 +189,7 @@ func (d *division) unbound(limit units.Cores) *executor {
 			placed += d.grants[i]
 		case p.c == c:
 		case p.x.key.App == most.x.key.App:
-			return nil // What is short is divided among its stages.
+			return nil // The cores that are short are divided among its stages.
 		default:
 			left -= p.c.grant
 		}
@@ -276,9 +276,9 @@ func (d *division) enter(p claimant, key api.StageKey, request, usable units.Cor
 	s.Key, s.Executor, s.Request, s.Runnable = key, p.x.key.ID, request, int(math.Ceil(float64(usable)))
 }
 
-// group has the partakers from from on, which are a's, divided as one. Those that no target
-// holds come without a deadline: they share, unless the deadline has passed only now, or cores are reserved for them,
-// which they ask for. A planner that tells no rate leaves that of its stages here, weighted by their work.
+// group has the partakers from from on, which are a's, divided as one. Executors that no target holds come without a
+// deadline: they share, unless the deadline has passed only now, or cores are reserved for them, which they ask for. A
+// planner that tells no rate leaves that of its stages here, weighted by their work.
 func (d *division) group(a *app, now units.Instant, from int, unheld bool) {
 	if len(d.part) == from {
 		return

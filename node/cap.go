@@ -9,8 +9,8 @@ import (
 )
 
 // divideCap gives each of a's executors that no target holds its part of a's cap, if a has one:
-// of what is left of that by those that targets hold, by tasks. One that starts, is idle, or of
-// which nothing is known counts as one task: what it uses is not its page's to say.
+// of what is left of that by those that targets hold, by tasks. An executor that starts, is idle, or of which nothing
+// is known counts as one task: what it uses is not its page's to say.
 func (a *app) divideCap(now units.Instant, cfg *Config) {
 	if a.plan.Cap <= 0 {
 		return

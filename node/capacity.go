@@ -21,10 +21,9 @@ import (
 // In a container the node may use less than the machine has: what others use there takes nothing
 // from it as long as they leave it that.
 //
-// What executors use that are left alone (api.Mode) is smoothed alike and taken off as
-// well, up to half of the capacity: with less a quota would keep what they have taken from
-// ever coming back. A JVM that starts beside stages of other applications is one of the
-// others.
+// The CPU time of executors that are left alone (api.Mode) is smoothed alike and taken off as well, up to half of the
+// capacity: with less a quota would keep what they have taken from ever coming back. A JVM that starts beside stages of
+// other applications is one of the others.
 //
 // The smoothing and the floor keep one noisy tick from collapsing every grant;
 // it cannot oscillate because nothing that Pacer grants enters others.
@@ -126,6 +125,6 @@ func (c *capacity) whole() units.Cores {
 // quota.
 func (c *capacity) all() units.Cores { return (c.machine - c.others).Clamp(c.floor, c.offered) }
 
-// usage is what executors have used in a tick: ours, and those that are left alone. What a
-// JVM uses that starts beside others' stages is neither.
+// usage is what executors have used in a tick: ours, and those that are left alone. The CPU time of a JVM that starts
+// beside others' stages is neither.
 type usage struct{ ours, watched units.Work }

@@ -144,8 +144,8 @@ func (c *control) runnable() int {
 	return running
 }
 
-// usable is how many cores the tasks that could run can use. What those of a new stage can shows
-// when they have what the planner gives them.
+// usable is how many cores the tasks that could run can use. How many the tasks of a new stage can use shows when they
+// have what the planner gives them.
 func (c *control) usable() units.Cores {
 	usable := units.Cores(c.ready) * max(1, c.width.Most)
 	if c.ready > 0 && c.width.Seen < widthSteps {

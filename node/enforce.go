@@ -14,8 +14,8 @@ const stopAgain = 10 * time.Second
 // enforce writes x's quota if the grant is a quantum or more away from what is
 // in force. An executor that nothing controls has no quota but its cap, and neither has one
 // that is granted all there is, or all that those leave who share: what others use is a mean
-// of the last seconds, and weights keep their floor. One that is capped has a quota always.
-// For one that is unmanaged everything is worked out, and nothing is written but its cap.
+// of the last seconds, and weights keep their floor. An executor that is capped has a quota always. For one that is
+// unmanaged everything is worked out, and nothing is written but its cap.
 func (r *roster) enforce(x *executor, limit units.Cores) {
 	if !x.alive() || !x.life.here || !x.quotaKnown || x.life.found.Unpaced != "" {
 		return
@@ -24,7 +24,7 @@ func (r *roster) enforce(x *executor, limit units.Cores) {
 		x.holdToCap(r.cfg.Quantum, &r.out)
 	}
 	if x.cap.any {
-		limit = units.Unlimited // What others leave may be more in a moment.
+		limit = units.Unlimited // Others may leave more in a moment.
 	}
 	limit = min(limit, x.life.found.most())
 	c := x.ctl
@@ -56,7 +56,7 @@ const sameCores = 1e-9
 
 // round returns the quota for a grant: the one in force if that is less than a
 // quantum away, Unlimited for the whole capacity, else a multiple of the
-// quantum. What rounding withholds is given back with the next quota.
+// quantum. Cores that rounding withholds are given back with the next quota.
 func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units.Cores) {
 	q := r.cfg.Quantum
 	if grant >= limit-sameCores {

@@ -18,7 +18,7 @@ type Engine struct {
 	// last is the latest tick, lastSave the latest save.
 	last, lastSave units.Instant
 	ticked, saved  bool
-	idle           int // What idleSlots was after the latest tick.
+	idle           int // Value of idleSlots after the latest tick.
 
 	roster   roster
 	division division
@@ -27,7 +27,7 @@ type Engine struct {
 	transit  transit
 	stranger string             // The other planner that EventPlanForeign has told of.
 	refused  string             // Why the latest Plan was refused, "" where it was not.
-	faulty   map[api.AppID]bool // Those that were left out of the latest Plan.
+	faulty   map[api.AppID]bool // Applications that were left out of the latest Plan.
 	state    State              // Of the latest save, used again.
 }
 
@@ -114,8 +114,7 @@ func (e *Engine) idleSlots() int {
 }
 
 // Observe takes in, between two ticks, which executors have appeared or exited
-// and which actions failed, so that a change is reported at once. Nothing is
-// measured or controlled.
+// and which actions failed, so that a change is reported at once. No meter or controller steps.
 func (e *Engine) Observe(now units.Instant, s *Sample) []Action {
 	e.roster.out.begin()
 	if !e.ticked {

@@ -52,8 +52,8 @@ type holding struct {
 	final  bool
 }
 
-// take takes over how it is started. Of one that was started it keeps how that was: another
-// planner may only guess it, and a limit below what it has would end it.
+// take takes over how it is started. An executor that was started keeps how that was: another planner may only guess
+// it, and a limit below what it has would end it.
 func (h *holding) take(l *api.Launch, started bool) {
 	h.weight = l.OffHeapWeight
 	if started && !h.unknown() {

@@ -31,7 +31,7 @@ type Loop struct {
 	ended chan struct{}
 	last  atomic.Int64
 
-	// What takes long, and how it has ended.
+	// Work that takes long, and how it has ended.
 	jobs     async.Jobs[Key]
 	saves    *async.Latest[State]
 	reports  *async.Latest[api.NodeStatus]
@@ -309,7 +309,7 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	case ActReport:
 		l.reports.Offer(a.Status)
 	case ActStart:
-		// What runs must be remembered: a start waits for the save, a tick never does.
+		// An executor that runs must be remembered: a start waits for the save, a tick never does.
 		key, launch, saved := a.Key, *a.Launch, l.saved
 		l.job(ActStart, key, func() error {
 			l.saves.Await(saved)
@@ -340,7 +340,7 @@ func (l *Loop) job(kind ActionKind, key Key, f func() error) {
 // shutdown ends the loop's work within stopWithin.
 func (l *Loop) shutdown(ctx context.Context, cancel context.CancelFunc) error {
 	l.failures = l.failures[:0]
-	l.failed(ActStop) // Of what failed before, only what is left running matters.
+	l.failed(ActStop) // Of earlier failures only executors that are left running matter.
 	now := l.ports.Clock()
 	actions := l.engine.Shutdown(now, l.ending)
 	l.told(Call{Kind: CallShutdown, Now: now, Ending: l.ending, Actions: actions})

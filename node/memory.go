@@ -22,7 +22,7 @@ const (
 // pool divides the node's memory among its executors (package memory) and sees to it that
 // never more is given than there is: who is to have less is told at once, who is to have
 // more when the others have given it back, and an executor starts when there is room for
-// it. What is not acknowledged counts as used.
+// it. Memory that is not acknowledged counts as used.
 type pool struct {
 	memory units.Bytes // Of the node; 0 is not known, and nothing moves.
 	// apps are those that shares were made for, next those of this tick.
@@ -160,8 +160,8 @@ func (p *pool) wish(r *roster, x *executor, wanted, limit units.Bytes, now units
 }
 
 // admit decides which of the executors that are to start have to wait for others to shrink.
-// Where waiting would not help, since more was planned than there is, nobody waits. What the Plan
-// does not have was not planned: it is told of, and goes in its time.
+// Where waiting would not help, since more was planned than there is, nobody waits. An executor that the Plan does not
+// have was not planned: it is told of, and goes in its time.
 func (p *pool) admit(r *roster) {
 	if p.memory <= 0 || !slices.ContainsFunc(r.execs, toStart) {
 		return
@@ -171,7 +171,7 @@ func (p *pool) admit(r *roster) {
 		if holds(x) {
 			used += x.memory.used()
 		}
-		// What is being stopped gives its memory back.
+		// An executor that is being stopped gives its memory back.
 		if _, orphan := r.orphans[x.key.App]; present(x) && x.life.listed && !orphan {
 			least += x.memory.least()
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // orphans are the applications with executors here that the Plan in force knows nothing of,
-// since when, on this node's clock. What a State has of it is not changed.
+// since when, on this node's clock. A State's copy of them is not changed.
 //
 // An orphan is an application with executors here of which the Plan in force knows nothing:
 // its planner has lost its state, or is another one. That is no reason to end what works, so

@@ -73,8 +73,8 @@ func (e *Engine) Configure(now units.Instant, cfg Config) ([]Action, error) {
 	return e.finish(now), nil
 }
 
-// follow divides cores as the Plan says, or as configured where it says nothing. What
-// cannot be followed is told, and what is in force stays.
+// follow divides cores as the Plan says, or as configured where it says nothing. A division that cannot be followed is
+// told, and the one in force stays.
 func (e *Engine) follow(d *api.Division) {
 	cfg := e.roster.cfg.Supervisor
 	if d != nil {

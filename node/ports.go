@@ -25,12 +25,12 @@ type Process struct {
 // asked; List is called from the loop's own goroutine and must not block.
 type Runtime interface {
 	// Start launches the executor in a group of its own and returns once the
-	// process exists. ctx bounds the starting, not the executor's life. One that another cluster
-	// manager starts (api.Launch.Attach) it seeks from then on: List shows it once it is found.
+	// process exists. ctx bounds the starting, not the executor's life. An executor that another cluster manager starts
+	// (api.Launch.Attach) it seeks from then on: List shows it once it is found.
 	Start(ctx context.Context, key Key, launch api.Launch) error
 	// Stop ends the executor, if it runs, and removes what it leaves but its
-	// logs: List does not show it any more. An unknown Key is no error. One that it has found it lets
-	// go, with what that was found with.
+	// logs: List does not show it any more. An unknown Key is no error. It lets an executor that it has found go, with
+	// what that was found with.
 	Stop(ctx context.Context, key Key) error
 	// List appends all executors there are, recovered ones and exited ones that
 	// were not stopped included.
@@ -105,8 +105,8 @@ const (
 )
 
 // Call is one call of the engine: what it was told and what it answered. The same
-// calls in the same order give the same answers (package replay). What it points
-// to is valid until the engine's next call.
+// calls in the same order give the same answers (package replay). The values that it points to are valid until the
+// engine's next call.
 type Call struct {
 	Kind CallKind
 	Now  units.Instant

@@ -56,7 +56,7 @@ func (r *roster) restore(s *State) error {
 	}
 	for _, old := range s.Executors {
 		x := r.ensure(old.Key)
-		// One of another manager is sought anew: it may never have been found.
+		// An executor of another manager is sought anew: it may never have been found.
 		attached := r.cfg.attaches() && old.State != api.ExecutorExited
 		x.life.started, x.life.asked = !attached, !attached
 		x.life.state, x.life.exit, x.life.code = old.State, old.Exit, old.Code

@@ -20,7 +20,7 @@ type roster struct {
 
 	execs []*executor // In order of Key.
 	index map[Key]*executor
-	rows  []*executor // Those of the newest Sample, in its order.
+	rows  []*executor // Executors of the newest Sample, in its order.
 
 	orphans orphans
 	losses  losses
@@ -74,8 +74,7 @@ func (a *app) overdue(now units.Instant) bool {
 }
 
 // waits reports whether a's next stage waits for its driver, which runs on this machine, while
-// a has a deadline to keep. What takes longer than Room.Wait is not worth a core: the driver
-// may wait itself.
+// a has a deadline to keep. A driver that takes longer than Room.Wait is not worth a core: the driver may wait itself.
 func (r *roster) waits(a *app, now units.Instant) bool {
 	if !promised(a.plan) || a.plan.Cap > 0 || a.plan.Launch.Mode.Unmanaged() || !r.here(a.plan.Launch.DriverURL) {
 		return false
@@ -93,8 +92,8 @@ func (r *roster) waits(a *app, now units.Instant) bool {
 	return up && since > 0 && now.Sub(since) < r.cfg.Sharing.Room.Wait
 }
 
-// use takes what a's executors have used in the last tick off its need. What is done is
-// still needed, but next to nothing.
+// use takes what a's executors have used in the last tick off its need. Work that is done is still needed, but next to
+// nothing.
 func (a *app) use() {
 	if a.need <= 0 {
 		return

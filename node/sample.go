@@ -11,8 +11,8 @@ import (
 // after the call, so that the shell may fill the same one again.
 type Sample struct {
 	// Executors are all executors that the runtime knows, those that it
-	// recovered included, in any order. One that the engine has started and that
-	// is missing, with no Failure for it, is still being started.
+	// recovered included, in any order. An executor that the engine has started and that is missing, with no Failure for
+	// it, is still being started.
 	Executors []ExecutorSample
 	// HostUsed is the CPU time used by the whole machine since its boot; 0 when
 	// it cannot be read.

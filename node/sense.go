@@ -193,13 +193,13 @@ func (r *roster) foldQuota(x *executor, inForce units.Cores, writer string) {
 	x.quota, x.remainder = inForce, 0
 	switch {
 	case known && x.life.attached:
-		return // What its manager writes is its new ceiling, and control goes on below that.
+		return // Its manager's quota is its new ceiling, and control goes on below that.
 	case known:
 		r.contest(x, writer)
 		return
 	}
 	if x.owner.yields && !same {
-		x.owner = owner{} // What an earlier engine yielded to is gone.
+		x.owner = owner{} // A writer to which an earlier engine yielded is gone.
 	}
 	if x.ctl != nil && (x.refused || !inForce.IsUnlimited()) {
 		x.ctl.resync = true
@@ -220,7 +220,7 @@ func (r *roster) contest(x *executor, writer string) {
 		r.out.mustSave = true
 	}
 	if resync && x.ctl != nil {
-		x.ctl.resync = true // What is in force for that long is theirs.
+		x.ctl.resync = true // A quota that is in force for that long is theirs.
 	}
 }
 

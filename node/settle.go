@@ -39,7 +39,7 @@ const tellShare = 0.1
 
 // settle counts what those who took part in the last division lost in the dt since, and
 // tells where a deadline that can be kept begins to lack cores, and ends to; of an application
-// that shares it is known without a word. What is less than a quantum is rounding.
+// that shares it is known without a word. A loss of less than a quantum is rounding.
 func settle(r *roster, d *division, dt time.Duration) {
 	if dt <= 0 || d.real == 0 {
 		return
@@ -49,7 +49,7 @@ func settle(r *roster, d *division, dt time.Duration) {
 	at := 0 // The first of the group in d.part.
 	for i, p := range parts {
 		g := &d.groups[i]
-		// What an application that comes first has beyond its targets is no shortage of it.
+		// An application that comes first may lack cores beyond its targets: that is no shortage.
 		unheld := g.Shares && !d.part[at].x.shares
 		at += len(g.Stages)
 		lost := p.asked - p.had

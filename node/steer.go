@@ -122,7 +122,7 @@ func (r *roster) propose(c *control, now units.Instant, floor, most units.Cores)
 // law takes for granted (Eq 19), with the value before rounding.
 func (r *roster) grant(c *control, grant units.Cores, now units.Instant) {
 	if c.x.owner.yields {
-		grant = min(grant, c.x.quota) // What others left over cannot be had either.
+		grant = min(grant, c.x.quota) // Cores that others left over cannot be had either.
 	}
 	c.grant = grant
 	switch {

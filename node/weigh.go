@@ -70,9 +70,9 @@ func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	return x.busy > 0 && x.weight != w.by.Low && now.Sub(x.busy) < w.by.Rest
 }
 
-// of is x's weight: its place among those at work, low for the others. One that shares has its
-// class's part, and yields to those whose deadlines can be kept: then all that share have one
-// weight behind together, however many they are.
+// of is x's weight: its place among those at work, low for the others. An executor that shares has its class's part,
+// and yields to applications whose deadlines can be kept: then all that share have one weight behind together, however
+// many they are.
 func (w *weights) of(x *executor, now units.Instant) Weight {
 	switch {
 	case !w.hasPlace(x, now):
@@ -89,8 +89,8 @@ func (w *weights) of(x *executor, now units.Instant) Weight {
 
 // weighAll sets the weight of all executors by who of them is at work. It rises by steps, and
 // falls below Even when that has been too much for Rest: the next stage usually
-// comes at once, and its driver has enough with half of each CPU. Nothing is written while
-// nobody starts or is at work, or for executors that are left alone.
+// comes at once, and its driver has enough with half of each CPU. No weight is written while no executor starts or is
+// at work, or for executors that are left alone.
 func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 	all := w.together(execs)
 	if all == sharing.Unset {
@@ -113,8 +113,8 @@ func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 }
 
 // together is the weight that all executors are to have, sharing.Unset while nobody starts or is at
-// work. One that starts does so beside drivers, not with the weight that an earlier application, or a
-// node controller that was killed, has left.
+// work. An executor that starts does so beside drivers, not with the weight that an earlier application, or a node
+// controller that was killed, has left.
 func (w *weights) together(execs []*executor) Weight {
 	all := sharing.Unset
 	for _, x := range execs {

@@ -8,7 +8,7 @@ import (
 // By says what a stage was recognised by.
 type By string
 
-// What a stage is recognised by, the surest first.
+// Grounds by which a stage is recognised, the surest first.
 const (
 	// ByQuery: its place in a SQL query (api.QueryStage).
 	ByQuery By = "query"

@@ -28,8 +28,8 @@ func WithExit(run api.Profile, exit units.Seconds) api.Profile {
 // knowsExit reports whether p knows an exit that was alone, or was told one by hand.
 func knowsExit(p api.Profile) bool { return !p.ExitContended && (p.Exit > 0 || len(p.Exits) > 0) }
 
-// mergeExits returns p with the exits of a run. Those beside others take longer and count
-// only as long as p knows no other.
+// mergeExits returns p with the exits of a run. Exits beside others take longer and count only as long as p knows no
+// other.
 func mergeExits(p, run api.Profile) api.Profile {
 	switch {
 	case len(run.Exits) == 0 || run.ExitContended && knowsExit(p):
@@ -58,9 +58,9 @@ func addExit(p api.Profile, exit units.Seconds) api.Profile {
 }
 
 // ordinaryExit is what to reckon with: the median of the ordinary exits, of two the longer
-// one, since what is reckoned too short makes a run late. What exits differ by is in the aim's
-// margin already. A driver that hangs after its stop once in several runs changes nothing; the
-// only exit there is, or one of two, is believed however long it is.
+// one, since what is reckoned too short makes a run late. The spread of exits is in the aim's margin already. A driver
+// that hangs after its stop once in several runs changes nothing; the only exit there is, or one of two, is believed
+// however long it is.
 func ordinaryExit(exits []units.Seconds) units.Seconds {
 	sorted := slices.Sorted(slices.Values(exits))
 	bound := ordinaryTimes*sorted[len(sorted)/2] + ordinaryMore

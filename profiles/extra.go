@@ -8,7 +8,7 @@ import (
 // Basis is what the work of a stage that the profile lacks is estimated from.
 type Basis string
 
-// The bases, the surest first. What a stage shows itself is surer than any.
+// The bases, the surest first. A stage's own tasks are surer than any.
 const (
 	ByKind Basis = "kind" // Stages of its kind in the profile.
 	ByRun  Basis = "run"  // Stages of this run that read the same way.

@@ -23,9 +23,9 @@ func Key(name, program string) string {
 // blank is what Blind puts in the place of what differs from run to run.
 const blank = "*"
 
-// What is of one run alone: UUIDs and long hexadecimal ids, dates (days, months, weeks, quarters) with
-// or without a time, times of day, and numbers of eight digits or more. A shorter number may be a size,
-// of which each has a profile of its own.
+// Parts of a name that are of one run alone: UUIDs and long hexadecimal ids, dates (days, months, weeks, quarters) with
+// or without a time, times of day, and numbers of eight digits or more. A shorter number may be a size, of which each
+// has a profile of its own.
 var passing = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
 	date + `(?:[T _-]*` + clock + `|[T_-][0-2][0-9][0-5][0-9](?:[0-5][0-9])?Z?)?`,

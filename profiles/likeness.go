@@ -120,8 +120,8 @@ func (a *aligner) lossOfFolded(s *api.ProfileStage, by By) (float64, bool) {
 	return 0, false
 }
 
-// lossByName is that of where the action was called. What was written into a program's file moves the lines
-// below by as many.
+// lossByName is that of where the action was called. Lines that were written into a program's file move the lines below
+// by as many.
 func (a *aligner) lossByName(seen, known string) float64 {
 	site, line := callSite(seen)
 	other, was := callSite(known)

@@ -237,7 +237,7 @@ func (m *Matcher) Filling() map[int]int {
 func (m *Matcher) Remaining() []int { return m.rest(true, m.evidence().comes) }
 
 // Gone returns the ids, in the profile, of the stages that no stage of the run has matched and that
-// do not come any more, ascending. One that comes after all is matched as any other.
+// do not come any more, ascending. A stage that comes after all is matched as any other.
 func (m *Matcher) Gone() []int { return m.rest(false, m.evidence().comes) }
 
 // leftBehind returns the ids, in the profile, of the stages that no stage of the run has matched and that would

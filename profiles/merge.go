@@ -113,7 +113,7 @@ func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t
 		case at.skipped:
 			weight.gaps = 0 // It waited for nothing.
 		case at.run == 0 && !at.still:
-			weight.gaps = 1 // What passes before it is the head.
+			weight.gaps = 1 // The time before it is the head.
 		}
 		if at.old < 0 || old.Stages[at.old].Failed != ran.Failed {
 			if s = ran; weight.durations == 0 {
@@ -151,8 +151,8 @@ func newRunWeight(old api.Profile) float64 {
 	return max(leastWeight, 1/float64(max(0, old.Runs)+1))
 }
 
-// mergeHead is the head of a merge, and whether none so far was alone. One that was alone
-// counts more than any that was not; of those that were not the shortest is the nearest.
+// mergeHead is the head of a merge, and whether none so far was alone. A head that was alone counts more than any that
+// was not; of those that were not the shortest is the nearest.
 func mergeHead(old, run api.Profile, w float64) (head units.Seconds, contended bool) {
 	switch {
 	case old.HeadContended && run.HeadContended:

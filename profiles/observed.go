@@ -160,9 +160,9 @@ func ofQuery(q *api.QueryStage) *api.QueryStage {
 	return &every
 }
 
-// What a task uses by several threads is told from one that compiles by the work of the whole stage: so
-// much of it, in core-seconds, may be each executor's compiling, and of the rest a task has used more
-// than several cores all the time that it ran.
+// A task that uses several threads is told from one that compiles by the work of the whole stage: so much of it, in
+// core-seconds, may be each executor's compiling, and of the rest a task has used more than several cores all the time
+// that it ran.
 const (
 	compiling units.Work  = 5
 	several   units.Cores = 1.5
@@ -192,8 +192,8 @@ func fixedPart(done *api.StageDone, work units.Work) units.Fraction {
 // outside reports whether most of a stage's work was done outside its tasks' threads.
 func outside(done *api.StageDone, work units.Work) bool { return 2*units.Work(done.TaskCPU) < work }
 
-// longestTask is what the driver found of a stage's longest task. Of one that works outside its thread it
-// is how long the task ran, from which what tasks waited, under a quota say, is taken.
+// longestTask is what the driver found of a stage's longest task. A task that works outside its thread takes its run
+// time less the time that tasks waited, under a quota say.
 func longestTask(done *api.StageDone, work units.Work) units.Seconds {
 	longest := finite(done.LongestTask)
 	if held := units.Work(finite(done.TaskTime)); outside(done, work) && held > work {
@@ -219,9 +219,8 @@ func taskCost(done *api.StageDone, work units.Work) units.Work {
 	return max(leastTaskCost, cost)
 }
 
-// known returns the first count that is positive, the last one if none is. What
-// the driver says before a stage starts comes first: it is all that a later run
-// can be compared by at that moment.
+// known returns the first count that is positive, the last one if none is. A count that the driver tells before a stage
+// starts comes first: it is all that a later run can be compared by at that moment.
 func known(counts ...int64) int64 {
 	for _, n := range counts {
 		if n > 0 {

@@ -76,8 +76,8 @@ func joined(attempts []Attempt) Attempt {
 	return whole
 }
 
-// followed is a, which failed, and rest, which did what a had left, as one attempt. What passed
-// between them is left out: what a could not read was written again.
+// followed is a, which failed, and rest, which did what a had left, as one attempt. The time between them is left out:
+// what a could not read was written again.
 func (a Attempt) followed(rest Attempt) Attempt {
 	done, part := *rest.Done, a.Done
 	if part.TaskCPU > done.TaskCPU {
@@ -198,9 +198,9 @@ func (r *Recorder) again() (again []Attempt) {
 // repeat it under another id included, is
 // described by the completed one with the most tasks, which is not one that
 // only repeated what had been lost, together with failed ones of which that did the rest, and the
-// profile is that of a run without the others: its duration is shorter then. One that never completed is described by
-// the failed one that did the most work. It returns a KindInvalid error when the run cannot be a
-// profile: there was no stage, or one of them has not ended.
+// profile is that of a run without the others: its duration is shorter then. A stage that never completed is described
+// by the failed one that did the most work. It returns a KindInvalid error when the run cannot be a profile: there was
+// no stage, or one of them has not ended.
 func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profile, error) {
 	stages, err := r.observed()
 	if err != nil {

@@ -35,7 +35,7 @@ func fit(variant, run api.Profile) float64 {
 			kept += s.CoreSeconds
 		}
 	}
-	if asked == 0 { // Nobody knows what its newest run was.
+	if asked == 0 { // Its newest run is not known.
 		return float64(common / ran)
 	}
 	return float64(min(common/ran, kept/asked))
@@ -79,7 +79,7 @@ func Learn(p, run api.Profile, t Terms) (learnt api.Profile, founded bool, err e
 	} else {
 		share := all[best].Share
 		all[best] = Merge(all[best], run, t)
-		all[best].Next, all[best].Share = run.Next, share // What the driver does now.
+		all[best].Next, all[best].Share = run.Next, share // The context that the driver makes next now.
 	}
 	for i := range all {
 		all[i].Share *= 1 - leastWeight

@@ -52,8 +52,7 @@ func New(name string, cfg node.Config, saved []byte) Line {
 	return Line{Who: "node", Name: name, Call: callNew, Config: &cfg, State: json.RawMessage(maskSaved(saved))}
 }
 
-// maskSaved is a saved State as a history keeps it. One that cannot be read is left out: no
-// engine goes on from it.
+// maskSaved is a saved State as a history keeps it. A State that cannot be read is left out: no engine goes on from it.
 func maskSaved(saved []byte) []byte {
 	if len(saved) == 0 {
 		return saved

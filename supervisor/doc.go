@@ -43,8 +43,8 @@
 //
 // # Strategies
 //
-// Those of section 6.2, with Table 1: 16 cores for A (rc = 10, ttc = 50, anr = 6M), B (8, 60,
-// 6M) and C (12, 70, 3M):
+// These are the strategies of section 6.2, with Table 1: 16 cores for A (rc = 10, ttc = 50, anr = 6M), B (8, 60, 6M)
+// and C (12, 70, 3M):
 //
 //	EDFPure       in order of ttc, each its request                  10 / 6 / 0
 //	EDFAll        in order of ttc, each all that it can use          16 / 0 / 0
@@ -56,11 +56,10 @@
 //
 //	Auto          as EDFPure, those last that the planner puts behind (package behind)
 //
-// What a weight gives beyond a request goes to the others by their weights. Where all can be in
-// time, Proportional counts of the request of who is due later only what that needs. Applications
-// without a deadline come last, except under Proportional and Speed, which look at none.
-// Requests do not bound EDFAll, for which Eq 21 is always as printed. Decisions 026 and
-// 018 say when to use which strategy, and how Eq 21 is read.
+// Cores that a weight gives beyond a request go to the others by their weights. Where all can be in time, Proportional
+// counts of the request of who is due later only what that needs. Applications without a deadline come last, except
+// under Proportional and Speed, which look at none. Requests do not bound EDFAll, for which Eq 21 is always as printed.
+// Decisions 026 and 018 say when to use which strategy, and how Eq 21 is read.
 //
 // # Units
 //

@@ -14,10 +14,9 @@ const EDFProp = "edf-prop"
 //
 //	w_i = 1 - (ttc_i - min(ttc) + 1) / sum_j (ttc_j - min(ttc) + 1)
 //
-// over the applications with a deadline, times in seconds. What one cannot take is
-// divided among the others by the same weights; applications without a deadline
-// come last, in proportion to their requests. A single application, for which the
-// equation gives 0, has no one to share with.
+// over the applications with a deadline, times in seconds. Cores that one application cannot take are divided among the
+// others by the same weights; applications without a deadline come last, in proportion to their requests. A single
+// application, for which the equation gives 0, has no one to share with.
 func edfProp(left float64, demands []demand, by sharing.Doubts) {
 	slices.SortFunc(demands, byDeadline)
 	n := 0

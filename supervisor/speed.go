@@ -3,8 +3,7 @@ package supervisor
 import "github.com/sparkpacer/pacer/supervisor/sharing"
 
 // Speed divides by weights that grow as the nominal rate shrinks: an application
-// that needs more time for a record gets more cores. Nobody gets more than its
-// request.
+// that needs more time for a record gets more cores. An application never gets more than its request.
 const Speed = "speed"
 
 // extreme bounds the weights of Speed, upwards and as its inverse: rates are read
@@ -15,8 +14,8 @@ const extreme = 1e6
 //
 //	w_i = ANR / anr_i,   ANR the mean of all anr
 //
-// What one cannot take is divided among the others by the same weights. An
-// application whose rate is not known counts as one of the mean rate.
+// Cores that one application cannot take are divided among the others by the same weights. An application whose rate is
+// not known counts as one of the mean rate.
 func speed(left float64, demands []demand, _ sharing.Doubts) {
 	var sum, known float64
 	for i := range demands {

@@ -13,8 +13,7 @@ import (
 type Stage struct {
 	Key      api.StageKey
 	Executor api.ExecutorID
-	// Request is rc, in cores. What is no amount of cores counts as 0, Unlimited
-	// as all that it can use.
+	// Request is rc, in cores. A value that is no amount of cores counts as 0, Unlimited as all that it can use.
 	Request units.Cores
 	// Runnable is the number of its unfinished tasks, at most its task slots:
 	// the most that it can use, in cores.
@@ -110,7 +109,7 @@ func (s *Supervisor) Divide(capacity units.Cores, apps []App, grants []units.Cor
 			s.totals[i].grant = s.totals[i].floor * room / floors
 		}
 	} else {
-		kept := rest.want // What the others cannot have.
+		kept := rest.want // Cores that the others cannot have.
 		if !math.IsInf(room, 1) {
 			kept = max(rest.floor, min(rest.want, float64(s.cfg.FloorShare)*room))
 		}

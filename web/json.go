@@ -51,7 +51,7 @@ func forget(v any) {
 	}
 }
 
-// diff is the JSON Merge Patch (RFC 7396) by which from becomes to. What is null is not there.
+// diff is the JSON Merge Patch (RFC 7396) by which from becomes to. A key that is null is not there.
 func diff(from, to object) object {
 	patch := object{}
 	for key, value := range to {

@@ -9,8 +9,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// parameters are what a route's query may say. One that is not known is a mistake that would show an empty
-// cluster, or another one than is meant.
+// parameters are what a route's query may say. An unknown parameter is a mistake that would show an empty cluster, or
+// another one than is meant.
 var parameters = map[string][]string{
 	"GET /applications":    {"limit", "before", "state", "user", "profile"},
 	"GET /profiles/{name}": {"owner"},

@@ -40,8 +40,8 @@ func samplesOf(r *api.ControlReply) any {
 	return object{"v": api.Version, "app": r.App.ID, "stages": stages}
 }
 
-// columns puts samples of several executors, which ticked at different moments, on one grid. What an executor showed
-// last counts until its next sample; what is done stays done after its last one, and it has no cores then.
+// columns puts samples of several executors, which ticked at different moments, on one grid. The last sample of an
+// executor counts until its next one; what is done stays done after its last one, and it has no cores then.
 func columns(key api.StageKey, list []api.AppSample) *stageColumns {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b api.AppSample) int { return cmp.Compare(a.At, b.At) })

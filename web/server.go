@@ -26,7 +26,7 @@ type Planner interface {
 type Config struct {
 	// Serves returns the planner, or why there is none for now.
 	Serves func() (Planner, error)
-	// Who is the principal of a login.
+	// The principal of a login.
 	Who func(login string) (api.Principal, error)
 	// Hosts are the names under which the planner is reached, beside addresses and localhost.
 	Hosts []string

@@ -41,7 +41,7 @@ type use int
 const (
 	toSee    use = iota // A code, and a session of the page.
 	toAsk               // A token of a program.
-	toScrape            // One that looks alone.
+	toScrape            // A token that looks alone.
 )
 
 // holds reports whether its moment is still to come.
@@ -120,7 +120,7 @@ func (s *Sessions) End(login string) {
 	maps.DeleteFunc(s.tokens, own)
 }
 
-// put adds a grant for a secret. What has expired goes, and the oldest one of a login that has most of that use.
+// put adds a grant for a secret. Expired grants go, and the oldest one of a login that has most of that use.
 func put(all map[string]grant, secret string, g grant, most int) map[string]grant {
 	maps.DeleteFunc(all, func(_ string, other grant) bool { return !other.holds() })
 	var own []string

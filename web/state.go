@@ -7,7 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// advanced is the State of openapi.yaml after a change. What is in one never changes: another one shares it.
+// advanced is the State of openapi.yaml after a change. An object of a State never changes: another one shares it.
 func advanced(before object, c *api.Changes) object {
 	apps, nodes := make(object, len(c.IDs)), make(object, len(c.Nodes))
 	was, _ := before["applications"].(object)

@@ -41,7 +41,7 @@ type watch struct {
 	frame   *frame
 	next    chan struct{} // Closed when there is another frame.
 
-	// What follows belongs to who asks.
+	// The fields below belong to the goroutine that asks.
 	planner Planner
 	version uint64
 	asked   time.Time
@@ -140,7 +140,7 @@ func (w *watch) ask() {
 	}
 }
 
-// look asks the planner what has changed, and has it known. What it does not answer is asked the next time.
+// look asks the planner what has changed, and has it known. A question that it does not answer is asked the next time.
 func (w *watch) look() {
 	planner, err := w.serves()
 	if err != nil {

@@ -77,7 +77,7 @@ func StartLocal(ctx context.Context, cfg LocalConfig) (_ *Local, err error) {
 const mark = ".made-by-pacer-demo"
 
 // fresh makes an empty directory with the mark in it, in the place of one that an earlier
-// demonstration has made. What somebody else has there is left as it is.
+// demonstration has made. A directory without the mark is left as it is.
 func fresh(dir string) error {
 	there, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -166,8 +166,7 @@ func (l *Local) Web(ctx context.Context) (*api.WebCode, error) {
 }
 
 // Close stops a driver that still runs, then `pacer up`, which ends applications
-// and cleans up, and waits for both. What does not stop in time is killed, which
-// is an error.
+// and cleans up, and waits for both. A process that does not stop in time is killed, which is an error.
 func (l *Local) Close() error {
 	if l.conn != nil {
 		l.conn.Close()

@@ -20,7 +20,7 @@ func (l Log) AtOnce() (most int) {
 		stages[t.Stage] = append(stages[t.Stage], change{t.Launch, 1, t.Executor}, change{t.Finish, -1, t.Executor})
 	}
 	for _, changes := range stages {
-		// One that ends when another is launched makes room for it.
+		// An executor that ends when another is launched makes room for it.
 		slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), a.more-b.more) })
 		running, busy := map[api.ExecutorID]int{}, 0
 		for _, c := range changes {

@@ -35,9 +35,8 @@ type Log struct {
 	Tasks      []Task
 	// Parents are the stages that a stage reads from.
 	Parents map[int][]int
-	// Added and Removed are the executors in order. What goes once the application
-	// has ended, when Pacer stops its executors while Spark closes the log, is not
-	// among them.
+	// Added and Removed are the executors in order. An executor that goes once the application has ended, when Pacer stops
+	// its executors while Spark closes the log, is not among them.
 	Added, Removed []api.ExecutorID
 	// AddedAt and RemovedAt are when each of these was, in Unix milliseconds.
 	AddedAt, RemovedAt map[api.ExecutorID]int64

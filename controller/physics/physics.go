@@ -56,7 +56,7 @@ func Follow(at, c, p, dt float64) float64 {
 }
 
 // Bent is f with bend k: what c cores of an executor with that many slots are
-// worth. Who fits a bend to figures asks it too.
+// worth. Code that fits a bend to measurements calls it as well.
 func Bent(c, slots, k float64) float64 {
 	if k == 0 {
 		return c

@@ -16,11 +16,11 @@ import (
 // named.
 const Newcomer = 5 * time.Second
 
-// Known finds the application that a repeated registration means, nil for a new one. One
-// that failed because its driver was silent for too long may come back as a new one. One
-// whose context has stopped is known to the driver that gives its id, until that driver's
-// exit is: the driver may not have heard that its end was taken, and has its last word to say.
-// Each context of a submission is an application; one that was killed is the last of its submission.
+// Known finds the application that a repeated registration means, nil for a new one. An application that failed because
+// its driver was silent for too long may come back as a new one. An application whose context has stopped is known to
+// the driver that gives its id, until that driver's exit is: the driver may not have heard that its end was taken, and
+// has its last word to say. Each context of a submission is an application; one that was killed is the last of its
+// submission.
 func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 	for _, a := range v.Apps() {
 		same := a.Tenant.Owner.Context == r.Context
@@ -49,7 +49,7 @@ func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
 		case d.Killed || d.Detail.EndedBy == api.EndedByKill:
 			reason := ""
 			if n := d.Detail.Notices; len(n) > 0 {
-				reason = n[len(n)-1] // Of one that has failed (report.Detail).
+				reason = n[len(n)-1] // The reason of an application that has failed (report.Detail).
 			}
 			return nil, killed(d.Detail.ID, reason)
 		}

@@ -11,8 +11,8 @@ const mostFollowers = 1000
 
 // share is the promise p of a user's application of profile body with its part of a deadline that contexts which follow
 // are to keep, too. Each has a part in proportion to what it takes at all cores, as stages have of
-// an application's: so the whole is feasible if and only if the part is. Who comes next divides what
-// is left then. One whose follower has no profile has all that is left.
+// an application's: so the whole is feasible if and only if the part is. The context that comes next divides what is
+// left then. A context whose follower has no profile has all that is left.
 func share(v ledger.View, user string, p ledger.Promise, body *api.Profile) ledger.Promise {
 	rest, followers := following(v, user, body)
 	if whole := body.Duration + rest; followers > 0 && whole > 0 {

@@ -16,7 +16,7 @@ const (
 const rounding = 1e-9
 
 // LevelOf is the level of a part: Low to 0.2, Medium to 0.4, then one for each tenth, the last of which ends before 1.
-// What is no number is Overload.
+// A NaN is Overload.
 func LevelOf(x float64) Level {
 	if !(x < 1-rounding) {
 		return Overload

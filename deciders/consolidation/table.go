@@ -27,7 +27,7 @@ func (t *Table) Known(s, a State) (float64, bool) {
 }
 
 // learner is a table that is trained. It keeps the greatest value of each state that it was asked for: a round asks for
-// few states, many times each. Nobody else may change the table meanwhile.
+// few states, many times each. No other goroutine may change the table meanwhile.
 type learner struct {
 	*Table
 	greatest [States]float32

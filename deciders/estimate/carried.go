@@ -26,7 +26,7 @@ func carried(a *ledger.App, coming []int) map[int]float64 {
 	for _, id := range coming {
 		ahead[id] = true
 	}
-	place, passes := make(map[int]int, len(body)), make([]float64, len(body)) // What each hands on, 0 where nobody knows.
+	place, passes := make(map[int]int, len(body)), make([]float64, len(body)) // Factors handed on, 0 for unknown.
 	var sizes map[int]float64
 	for i := range body {
 		s := &body[i]

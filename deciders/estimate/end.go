@@ -107,8 +107,8 @@ func standing(now units.Instant, a *ledger.App, c Course, full bool) dag.Standin
 	return from
 }
 
-// expected is when a planned stage ends if it keeps its pace. One that has done p of
-// its work in t has 1-p of its time d left: t + (1-p) d, which is d as long as p = t/d.
+// expected is when a planned stage ends if it keeps its pace. A stage that has done p of its work in t has 1-p of its
+// time d left: t + (1-p) d, which is d as long as p = t/d.
 func expected(now units.Instant, a *ledger.App, s *ledger.Stage) units.Seconds {
 	due := units.FromDuration(s.DeadlineAt.Sub(a.Promise.Start))
 	if done := float64(s.Progress()); s.Planned && done > 0 {
@@ -118,7 +118,7 @@ func expected(now units.Instant, a *ledger.App, s *ledger.Stage) units.Seconds {
 }
 
 // share is what is left of a running stage, as a share of its annotation on the course.
-// One of which no progress is known is taken to be on time.
+// A stage of which no progress is known is taken to be on time.
 func share(now units.Instant, a *ledger.App, c Course, s *ledger.Stage, full bool) float64 {
 	annotation, _ := c.Graph.Stage(s.Annotation)
 	whole, _ := a.Profile.Annotated(s)

@@ -7,8 +7,8 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 )
 
-// Order says what of its profile a does in another order, or has left out, "" where nothing is known of either. What
-// is not there once a has ended well does not come.
+// Order says what of its profile a does in another order, or has left out, "" where nothing is known of either. A stage
+// that is not there once a has ended well does not come.
 func Order(a *ledger.App) string {
 	if a.Profile == nil || a.Profile.Match == nil || len(a.Order) == 0 {
 		return ""

@@ -22,7 +22,7 @@ type prospect struct {
 	// changes is how often facts had changed it.
 	changes uint64
 	course  Course
-	// What follows was found at a moment, -1 for not yet.
+	// The fields below were found at a moment, -1 for not yet.
 	at      units.Instant
 	least   units.Cores
 	fastest float64

@@ -15,7 +15,7 @@ import (
 // is room for, which leaves a more until then. Nodes that serve by deadline do so: whoever is
 // due first has what it asks for, and the others catch up. Work that is due by some moment
 // after a's deadline has room if, with all that is due earlier, it is at most what the nodes can
-// do in between (sharing.Later.PutOff). What was promised stays promised.
+// do in between (sharing.Later.PutOff). Promises stay promised.
 func (o *Outlook) postpone(a *ledger.App, nodes []string, promises []Promise) []Promise {
 	now, due := a.At(o.View.Now()), a.Promise.Deadline
 	if due <= now || !InOrder(o.View, nodes) {
@@ -25,7 +25,7 @@ func (o *Outlook) postpone(a *ledger.App, nodes []string, promises []Promise) []
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
 		cores += o.View.Offered(name)
 	}
-	last := make([]int, 0, len(promises)) // Those due after a, in order of deadline.
+	last := make([]int, 0, len(promises)) // Applications due after a, in order of deadline.
 	for i, p := range promises {
 		if p.Until > due && p.fastest > 0 {
 			last = append(last, i)
@@ -34,7 +34,7 @@ func (o *Outlook) postpone(a *ledger.App, nodes []string, promises []Promise) []
 	slices.SortFunc(last, func(i, k int) int {
 		return cmp.Or(cmp.Compare(promises[i].Until, promises[k].Until), cmp.Compare(promises[i].App, promises[k].App))
 	})
-	later := 0.0 // What is done after a's deadline by those so far, in core-seconds.
+	later := 0.0 // Work after a's deadline of those so far, in core-seconds.
 	for _, i := range last {
 		x := &promises[i]
 		moved := o.rules().Later.PutOff(sharing.Claim{Cores: x.Cores, Floor: supervisor.Default().Floor,

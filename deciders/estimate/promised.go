@@ -27,11 +27,10 @@ const forever units.Seconds = 1e9
 
 // Promised is what others have been promised of the cores of nodes, on a's deadline clock, in
 // order of id. Whose deadline can be kept has the least cores with which it is in time, until
-// it is due: what of that can come after a's deadline does (postpone). One that has a reservation
-// has that until it is due. One that is queued has
-// its part of these nodes, where it may come to all nodes. One that is left alone has what it
-// can use, of half of a node, for as long as it runs. The others share what is left, so they
-// have been promised nothing.
+// it is due: what of that can come after a's deadline does (postpone). An application that has a reservation has that
+// until it is due. An application that is queued has its part of these nodes, where it may come to all nodes. An
+// application that is left alone has what it can use, of half of a node, for as long as it runs. The others share what
+// is left, so they have been promised nothing.
 func (o *Outlook) Promised(a *ledger.App, nodes []string) []Promise {
 	offered := make(map[*ledger.App]units.Cores)
 	for _, name := range nodes {

@@ -33,7 +33,7 @@ func (o *Outlook) Yield(a *ledger.App, q dag.Params, left units.Seconds) units.S
 	if !(last > 0) || promised > o.rules().Later.Yield*float64(s.Cores)*float64(rest) {
 		return left
 	}
-	fast := units.Seconds(float64(free) / float64(last)) // What all of it takes at the end's speed.
+	fast := units.Seconds(float64(free) / float64(last)) // Time of all of it at the end's speed.
 	slow := max(units.Seconds(o.timed(a).fastest), units.Seconds(work/float64(last)))
 	later := s.After(now, free*units.Work(left/rest)) - now
 	return o.rules().Later.Yielded(left, rest, later, fast, slow)

@@ -112,8 +112,8 @@ func view(o *estimate.Outlook, a *ledger.App) *sight {
 	return s
 }
 
-// end is when a ends at all cores of n executors. Those beyond the ones that it has come later: until then it goes on
-// with these, which do their part of what is left.
+// end is when a ends at all cores of n executors. Executors beyond the ones that it has come later: until then it goes
+// on with these, which do their part of what is left.
 func (s *sight) end(n int) units.Seconds {
 	if n <= s.has {
 		part := float64(n) / float64(s.has)

@@ -48,11 +48,9 @@ const (
 // until the stage's deadline, negative when passed.
 //
 // T is the time by which all can be done: the time left or, if that is too short
-// for all of them together at full speed, sum of rest / sum of speed. What a part
-// cannot do by T goes to those that can do more by then, in proportion to how
-// much more. The sum is kept, nobody gets less than is done or running there, and
-// nobody gets more than it can do by T, so that with unchanged speeds a second
-// call moves nothing.
+// for all of them together at full speed, sum of rest / sum of speed. Work that a part cannot do by T goes to parts
+// that can do more by then, in proportion to how much more. The sum is kept, nobody gets less than is done or running
+// there, and nobody gets more than it can do by T, so that with unchanged speeds a second call moves nothing.
 func divide(parts []part, left units.Seconds) []float64 {
 	var total, rest, speed float64
 	for _, p := range parts {
@@ -94,7 +92,7 @@ func inTime(parts []part, left units.Seconds) bool {
 func lone(parts []part, left units.Seconds, unfinished int) bool {
 	running, waiting := 0.0, 0.0
 	for _, p := range parts {
-		if p.rest() > 0 { // What is done may be said to run for a moment longer, and not to have finished.
+		if p.rest() > 0 { // A part that is done may be said to run for a moment longer, and not to have finished.
 			running, waiting = running+p.running, waiting+p.movable()
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Attached is what an application has whose executors another cluster manager starts, if that gives it so many. Nobody
-// knows where: each node that attaches has its part of them.
+// Attached is what an application has whose executors another cluster manager starts, if that gives it so many. The
+// nodes of these executors are not known: each node that attaches has its part of them.
 func Attached(v ledger.View, t *ledger.Tenant, executors int) Seating {
 	slots := executors * max(1, t.Launch.Cores)
 	s := Seating{PerNode: 1, OffHeap: t.Launch.OffHeap, Cores: units.Cores(slots), Slots: slots}

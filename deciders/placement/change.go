@@ -115,8 +115,8 @@ func lacks(a *ledger.App, n *ledger.Node) int {
 	return max(0, lacks)
 }
 
-// spread is how many nodes a is on or waits for, but for gone. Those that drain are not counted: it
-// is to have others in their place.
+// spread is how many nodes a is on or waits for, but for gone. Nodes that drain are not counted: it is to have others
+// in their place.
 func spread(v ledger.View, a *ledger.App, gone string) int {
 	names := make(map[string]bool)
 	for _, x := range a.Alive() {

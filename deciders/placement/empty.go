@@ -57,7 +57,7 @@ func machines(v ledger.View) (all []machine) {
 
 func machineOf(v ledger.View, n *ledger.Node) machine {
 	m := machine{node: n}
-	if n.Offered > 0 { // What the node does not offer is others' anyway.
+	if n.Offered > 0 { // Cores that the node does not offer are others' anyway.
 		m.Now.CPU = float64(max(0, n.Others-(n.Total-n.Offered)) / n.Offered)
 	}
 	m.Mean = m.Now

@@ -112,7 +112,7 @@ func (p Policy) AllNodes(v ledger.View) Seating {
 			seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
 		}
 	}
-	s := Seating{Seats: p.place(v, p.MaxNodes, memory.Overhead(0), seats)} // Nobody has said its heap.
+	s := Seating{Seats: p.place(v, p.MaxNodes, memory.Overhead(0), seats)} // Its heap is not known.
 	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
 	return s
 }

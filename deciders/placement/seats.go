@@ -54,11 +54,10 @@ func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 // as one stage fills the node with, which is one unless its user gave them fewer cores. When it
 // is paced, so many for each of the stages of its DAG that can run side by side, at most
 // MaxPool, or for fewer if these may take turns. A node gives fewer where its room holds fewer,
-// and none where not even one fits. It gets none at all where fewer than its Least nodes have room. What an
-// executor has off the heap at
-// its start is decided too, unless it is decided already: by what nodes give, not by what is
-// left. Errors have kinds: transient where no node takes executors, or only one that is away could
-// hold one, invalid where an executor fits none, conflict where it would fit if there were room.
+// and none where not even one fits. It gets none at all where fewer than its Least nodes have room. The memory off the
+// heap that an executor starts with is decided too, unless it is decided already: by what nodes give, not by what is
+// left. Errors have kinds: transient where no node takes executors, or only one that is away could hold one, invalid
+// where an executor fits none, conflict where it would fit if there were room.
 func (p Policy) Seats(o *estimate.Outlook, a *ledger.App, room Room) (Seating, error) {
 	s, err := p.seating(o.View, a, width(o, a, 0), room)
 	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {
@@ -98,8 +97,8 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 	return s, nil
 }
 
-// Holds reports whether n could hold an executor of a if nothing else ran there. One that another cluster manager
-// starts is not placed here.
+// Holds reports whether n could hold an executor of a if nothing else ran there. An executor that another cluster
+// manager starts is not placed here.
 func Holds(n *ledger.Node, a *ledger.App) bool {
 	launch := size(a, []*ledger.Node{n})
 	return launch.Attach == nil && fits(&launch, Whole(n), 1) == 1
@@ -107,7 +106,7 @@ func Holds(n *ledger.Node, a *ledger.App) bool {
 
 // size is a's launch with what its executors have off the heap: one size for all, the least that one
 // has wherever on nodes it runs. Without it, where no node gives that much and nobody said
-// it, all is on the heap, as in stock Spark. What was decided when a was queued stays.
+// it, all is on the heap, as in stock Spark. The size that was decided when a was queued stays.
 func size(a *ledger.App, nodes []*ledger.Node) api.Launch {
 	launch := a.Tenant.Launch
 	if launch.OffHeapFixed || a.Wait != nil || len(a.Tenant.Executors) > 0 {
@@ -215,7 +214,7 @@ func heapThatFits(own *api.Launch, n *ledger.Node, room units.Bytes) string {
 		}
 		return fits(&launch, room, 1) == 1
 	}
-	// What does not fit grows with the heap.
+	// An executor that does not fit at some heap fits at no greater one.
 	mib := sort.Search(int(own.Heap/units.MiB), func(i int) bool { return !fit(units.Bytes(i+1) * units.MiB) })
 	if mib == 0 {
 		return ""
@@ -252,7 +251,7 @@ func width(o *estimate.Outlook, a *ledger.App, perNode int) int {
 // up to most, 0 for no bound.
 func (p Policy) place(v ledger.View, most int, claim units.Bytes, seats []Seat) []Seat {
 	if most == 0 || len(seats) == 0 {
-		return seats // One that was to leave a node that takes executors again may be on more than it may be.
+		return seats // A node that takes executors again may leave the application on more nodes than it may be.
 	}
 	sites := make([]Site, len(seats))
 	for i, s := range seats {

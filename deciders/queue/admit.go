@@ -19,8 +19,8 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 		return placement.Seating{}, h.othersFirst()
 	}
 	s, err := h.admitted(a, noWait)
-	// Those behind one that fits no node, and that nobody gives one, would take what comes free, one after another. What
-	// one is given is spared.
+	// Applications behind one that fits no node, and to which no other gives one, would take what comes free, one after
+	// another. Memory that it is given is spared.
 	h.blocked = h.blocked || api.KindOf(err) == api.KindConflict && h.givenTo(a) == ""
 	return s, err
 }
@@ -29,7 +29,7 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) {
 	if len(h.view.Waiting()) == 0 {
 		if s, err := h.seats(a, 0); err == nil && len(s.Seats) >= h.least(a) {
-			return s, nil // Nobody else waits: what is free is nobody's.
+			return s, nil // No other application waits: what is free is nobody's.
 		}
 	}
 	if placement.Least(a) > h.book.mostOf(a) {
@@ -55,7 +55,7 @@ func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) 
 	case len(fit)+coming >= need, h.book.takesBack() && !noWait && h.giveBack(a, need-len(fit)-coming, fit):
 		return placement.Seating{}, h.isGiven(a)
 	case coming == 0 && len(fit) >= placement.Least(a):
-		return h.seats(a, may) // Nobody can give what more it needs.
+		return h.seats(a, may) // No application can give what more it needs.
 	case coming == 0 && h.book.takesBack() && !noWait && h.giveBack(a, placement.Least(a)-len(fit), fit):
 		return placement.Seating{}, h.isGiven(a)
 	}

@@ -135,7 +135,7 @@ func (b *book) job(a *ledger.App, has, most, executors int, each units.Cores) as
 	if a.Tenant.Cap > 0 {
 		each = min(each, a.Tenant.Cap)
 	}
-	// One that needs more nodes than there are never starts, and blocks nobody: package assign sees to that.
+	// An application that needs more nodes than there are never starts, and blocks no other: package assign sees to that.
 	core := max(placement.Least(a), min(needs(b.outlook, a, each), most))
 	j := assign.Job{ID: string(a.ID), Arrival: since(a), Priority: priority(a), Core: core,
 		Elastic: max(most, has, core) - core, Units: has,

@@ -114,7 +114,7 @@ func (h *round) ofRunning(a *ledger.App) units.Instant {
 	case usual == 0:
 		return 0
 	}
-	// One that takes longer than others did may take a quarter more.
+	// An application that takes longer than others did may take a quarter more.
 	ran := a.At(now) - a.Tenant.Began
 	return a.Instant(a.Tenant.Began + max(usual, ran*5/4)).Add(leaving)
 }

@@ -54,7 +54,7 @@ type giver struct {
 }
 
 // giveBack has others give back what a lacks to start on so many more nodes than those of fit, and reports whether
-// they can. Nobody does where memory comes free soon, unless a was to start by now.
+// they can. No application does where memory comes free soon, unless a was to start by now.
 func (h *round) giveBack(a *ledger.App, lacks int, fit map[string]bool) bool {
 	g := giver{h, a, fit, make(map[string][]unit)}
 	missed := a.Wait.Start > 0 && a.Wait.Start <= h.view.Now()
@@ -156,7 +156,7 @@ func busy(units []unit) (n int) {
 func (g *giver) enough(n *ledger.Node) []unit {
 	lacks := g.to.Tenant.Claim() - (g.round.view.Free(n) - g.round.taken[n.Node])
 	if lacks <= 0 {
-		return nil // What is free is spared for somebody.
+		return nil // The free memory is spared for another application.
 	}
 	var here []unit
 	for _, t := range g.round.view.Allocations(n.Node) {
@@ -199,7 +199,7 @@ func (g *giver) spares(t *ledger.Allocation, n *ledger.Node) (u unit, spared boo
 		priority: j.Priority, idle: !slices.ContainsFunc(t.Executors, func(x *ledger.Executor) bool {
 			return !isIdle(g.round.view, a, x)
 		})}
-	// What has come alone takes nothing back, unless it is of a higher priority.
+	// An application that has come alone takes nothing back, unless it is of a higher priority.
 	prior := g.round.book.Rule == assign.FlexiblePreemptive && j.Priority < by.jobs[g.to.ID].Priority
 	if left-1 < max(1, j.Core) || !u.excess && !by.Freed && !prior && len(g.to.Given) == 0 {
 		return u, false

@@ -13,8 +13,8 @@ import (
 // idleAfter is for how long an executor runs no task until its memory counts as idle.
 const idleAfter = time.Minute
 
-// isIdle reports whether x of a has run no task for idleAfter, as far as its node can tell. Of one that shows no page,
-// or whose node is not here, nobody knows.
+// isIdle reports whether x of a has run no task for idleAfter, as far as its node can tell. An executor that shows no
+// page, or whose node is not here, does not count as idle.
 func isIdle(v ledger.View, a *ledger.App, x *ledger.Executor) bool {
 	n := v.Node(x.Node)
 	return a.Running() && !x.Gone && x.State == api.ExecutorRunning && n != nil && n.Here() &&

@@ -60,7 +60,7 @@ func (p Policy) Decide(o *estimate.Outlook, newcomer *Newcomer) []Choice {
 		for _, i := range waiting {
 			if c := &choices[i]; c.What == Wait {
 				h.judge(c, newcomer)
-				again = again || c.What == Refuse // Those behind it have moved up.
+				again = again || c.What == Refuse // The applications behind it have moved up.
 			}
 		}
 	}
@@ -84,8 +84,7 @@ func setPlaces(choices []Choice, waiting []int) {
 }
 
 // choose has c's application start where there is room, or has memory kept for it.
-// One that comes is not to wait for others' launches to become fewer: that its own are large its
-// user can mend.
+// A newcomer is not to wait for others' launches to become fewer: that its own are large its user can mend.
 func (h *round) choose(c *Choice, comes, noWait bool) {
 	entering, matched := h.book.entered[c.App.ID].app, h.book.entered[c.App.ID].matched
 	s, err := h.admit(entering, noWait)
@@ -188,8 +187,8 @@ func (h *round) basis(a *ledger.App, c *Choice) basis {
 const heard = 8 * time.Second
 
 // mustKeep reports whether a, which comes or waits, is turned down where its deadline cannot be kept: it has one, and
-// its user wants that, or the operator, and something is judged of a. Nobody is who may have run, or whose clock may be
-// off.
+// its user wants that, or the operator, and something is judged of a. An application that may have run, or whose clock
+// may be off, is never turned down.
 func (p Policy) mustKeep(a *ledger.App, comes bool) bool {
 	judged := a.Promise.Mode == ledger.Recording || a.Promise.Mode == ledger.Paced
 	known := comes || a.Clocks.Read && a.Clocks.Silent < heard

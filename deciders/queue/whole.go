@@ -18,8 +18,8 @@ const (
 	interactive
 )
 
-// priority is that of a: somebody sits before a session without an end, a stream, or what is of that class. Of one
-// that was taken over nobody knows what it is.
+// priority is that of a: somebody sits before a session without an end, a stream, or what is of that class. The class
+// of an application that was taken over is not known.
 func priority(a *ledger.App) int {
 	switch p := &a.Promise; {
 	case a.Tenant.Class == api.ClassInteractive,
@@ -96,7 +96,7 @@ func (w *whole) unit(memory units.Bytes) assign.Amount {
 	}
 	switch {
 	case !w.said:
-		return assign.Amount{} // Nothing is known to bound it.
+		return assign.Amount{} // No bound of it is known.
 	case fit == 0:
 		return assign.Amount{Memory: w.total + 1}
 	}

@@ -56,7 +56,7 @@ type standing struct {
 // Predicted is a's duration at its end by p, 0 when nobody can know.
 func (k *Kept) Predicted(v ledger.View, p estimate.Policy, a *ledger.App) units.Seconds {
 	if k == nil || !a.Running() {
-		return p.Outlook(v).Predicted(a) // What does not run is walked by nobody.
+		return p.Outlook(v).Predicted(a) // An application that does not run is walked by nobody.
 	}
 	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, a.Promise.Paused, a.Promise.Deadline, a.Tenant.Cores,
 		a.Tenant.Cap}

@@ -47,8 +47,8 @@ func gifts(v ledger.View) []api.Gift {
 	return all
 }
 
-// deadlines are the scores of the applications with a deadline that are over, and of those that run past it. Of one
-// whose end nobody knows nothing is said.
+// deadlines are the scores of the applications with a deadline that are over, and of those that run past it. An
+// application whose end is not known is not among them.
 func deadlines(v ledger.View) api.Scores {
 	var runs []scores.Run
 	for _, e := range v.Ended() {
@@ -70,8 +70,8 @@ func deadlines(v ledger.View) api.Scores {
 	return api.Scores{Met: known(d.SDR, ok), Useful: known(d.PTR, ok), Wasted: known(d.WTR, ok)}
 }
 
-// run is one that has used so much. One that has met its deadline was all of its work; another one had as much to do as
-// its profile says, where that is more than it has used.
+// run is one that has used so much. The work of an application that has met its deadline was all that it used; another
+// one had as much to do as its profile says, where that is more than it has used.
 func run(met bool, profiled, used units.Work) scores.Run {
 	work := used
 	if !met {

@@ -100,8 +100,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	return d
 }
 
-// shortages are when a had less cores than it asked for. Those of an application that has ended
-// end with it.
+// shortages are when a had less cores than it asked for. Shortages of an application that has ended end with it.
 func shortages(a *ledger.App) []api.AppShortage {
 	all := slices.Clone(a.Tenant.Short)
 	for i := range all {

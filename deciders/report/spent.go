@@ -94,7 +94,7 @@ func (by spent) stage(a *ledger.App, s *ledger.Stage, from, until units.Seconds)
 	if over == 0 {
 		return
 	}
-	late := until - s.ReadyAt - planned // What it was late in all, of which over is a part.
+	late := until - s.ReadyAt - planned // Its whole lateness, of which over is a part.
 	short, more := shortOf(a, s, until), moreWork(a, s, until-s.ReadyAt)
 	if all := short + more; all > late {
 		short, more = short*late/all, more*late/all
@@ -153,8 +153,8 @@ func plannedFor(a *ledger.App, s *ledger.Stage) units.Seconds {
 	return annotation.Duration
 }
 
-// shortOf is for how long s lacked cores that it asked for, until then. What executors have shown is not kept
-// over a planner's restart; the application's shortages are.
+// shortOf is for how long s lacked cores that it asked for, until then. Shortages that executors have shown are not
+// kept over a planner's restart; the application's shortages are.
 func shortOf(a *ledger.App, s *ledger.Stage, until units.Seconds) units.Seconds {
 	if shown := lacked(s); shown > 0 {
 		return shown

@@ -40,8 +40,8 @@ func (p Policy) State(v ledger.View) (fraction float64, runs int, known bool, re
 	return fraction, runs, known && !p.open(), reserved
 }
 
-// unforeseen reports whether a has a deadline, and runs so that nobody knows whether that can be kept. What executors
-// that another cluster manager starts may use that one has promised.
+// unforeseen reports whether a has a deadline, and runs so that nobody knows whether that can be kept. Another cluster
+// manager has promised what its executors may use.
 func unforeseen(a *ledger.App) bool {
 	return a.Promise.Deadline > 0 && a.Profile == nil && a.Promise.Mode == ledger.Recording &&
 		!a.Unmanaged() && a.Tenant.Launch.Attach == nil

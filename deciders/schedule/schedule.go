@@ -43,9 +43,8 @@ func began(a *ledger.App, s *ledger.Stage, legs map[int]units.Seconds) units.Sec
 	return legs[leg]
 }
 
-// rests is what is left of the running stages besides s. Those submitted together
-// with s whose turn is yet to come are not among them: the profile's match still
-// has them as not submitted. Nor are those that come again.
+// rests is what is left of the running stages besides s. Stages submitted together with s whose turn is yet to come are
+// not among them: the profile's match still has them as not submitted. Nor are those that come again.
 func rests(a *ledger.App, s *ledger.Stage, c estimate.Course) []dag.Rest {
 	var rests []dag.Rest
 	for _, other := range c.Running(a) {

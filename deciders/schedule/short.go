@@ -14,8 +14,8 @@ const (
 	// shortMost is the time below which a stage counts as short. A controller can make up for a bad prediction
 	// from dag.Steerable on, but tasks under way go on as they were begun.
 	shortMost = 2.5 * dag.Steerable
-	// What short stages need is learned of the newest shortStages of them, among the newest
-	// shortLook stages, and of one more of shortPrior that needs what is predicted.
+	// The need of short stages is learned of the newest shortStages of them, among the newest shortLook stages. One more
+	// stage of shortPrior counts that needs what is predicted.
 	shortStages               = 8
 	shortLook                 = 64
 	shortPrior  units.Seconds = 1
@@ -26,10 +26,10 @@ const (
 // need is the part of its predicted work that a stage of a is taken to need that has so much time
 // and that others follow. A short one ends as it was begun, mostly early: held back, tasks use less CPU
 // time than at all cores, the JVM compiles between stages, and a quota gives its first period's
-// part at once. What it leaves the next ones cannot use up, which are as short. So short stages are steered
-// as a group: what those that have ended took of the time that they were given says with how many
-// cores the next one begins. The source's alpha knows no such group. Stages that the profile lacks are none
-// of it: what those take is estimated.
+// part at once. The next ones, which are as short, cannot use up the time that it leaves. So short stages are steered
+// as a group: what those that have ended took of the time that they were given says with how many cores the next one
+// begins. The source's alpha knows no such group. Stages that the profile lacks are none of it: what those take is
+// estimated.
 func need(a *ledger.App, q dag.Params, given units.Seconds) units.Fraction {
 	if q.Aim == 0 || given <= 0 || given >= shortMost {
 		return 1

@@ -87,7 +87,7 @@ func (p Policy) follow(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 }
 
 // Late gives all cores to an application whose deadline has passed, and lets stages that take turns run side by side.
-// One that has been late for long shares what others leave. Another deadline may still be given.
+// An application that has been late for long shares what others leave. Another deadline may still be given.
 func Late(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	f, at, due := ledger.GateSet{App: a.ID, Gate: a.Promise.Gate}, a.At(o.View.Now()), a.Promise.Deadline
 	overdue := sharing.Of(o.Sharing).Doubts.Overdue

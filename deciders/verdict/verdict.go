@@ -81,7 +81,7 @@ func Waiting(o *estimate.Outlook, a *ledger.App, j ledger.Judgement, w ledger.Wa
 }
 
 // Latest is when a, which would have that seating, has to start in order to be in time; 0
-// where that is not known. What a driver does by itself before its first stage is done by then.
+// where that is not known. A driver has done by then what it does by itself before its first stage.
 func Latest(o *estimate.Outlook, a *ledger.App, seating placement.Seating) units.Instant {
 	if a.Profile == nil || a.Promise.Deadline <= 0 || a.Promise.Mode != ledger.Paced {
 		return 0
@@ -111,7 +111,7 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
 	head := due(o.View, a)
 	if a.Reservation.Held() > 0 {
-		v.Verdict, v.Reason = a.Promise.Verdict, a.Promise.Reason // What is reserved, and why.
+		v.Verdict, v.Reason = a.Promise.Verdict, a.Promise.Reason // The reservation, and its reason.
 		return v
 	}
 	if a.Profile == nil || a.Promise.Mode == ledger.Unpaced {

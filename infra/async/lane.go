@@ -15,7 +15,7 @@ type Lane[K comparable] struct {
 	wg sync.WaitGroup
 
 	mu      sync.Mutex
-	places  map[K]int // Those that are taken.
+	places  map[K]int // Places that are taken.
 	taken   int
 	waiting map[K][]func()
 	turns   []K // The keys of waiting, whose turn comes first first.

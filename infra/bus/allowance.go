@@ -20,7 +20,7 @@ type sending struct {
 	full   int
 }
 
-// What a principal may send. A driver sends what has happened since its last batch was taken.
+// Bounds of what a principal may send. A driver sends what has happened since its last batch was taken.
 var (
 	mostRegisters = sending{100, 1000, 4 << 20, 8 << 20}
 	mostEvents    = sending{500, 2000, 4 << 20, 8 << 20}
@@ -29,8 +29,8 @@ var (
 	mostScrapes   = sending{20, 200, 1 << 20, 16 << 20} // For all tokens of a user's together.
 )
 
-// What of refused messages, in bytes, a principal may go on to send before its connections are cut, and
-// what each message takes beside its own bytes.
+// A principal may send so many bytes of refused messages before its connections are cut, and each message takes so much
+// beside its own bytes.
 const (
 	mercySecond = 1 << 20
 	mercyBurst  = 32 << 20

@@ -82,10 +82,10 @@ func bucketConfig(replicas int) jetstream.StreamConfig {
 	}
 }
 
-// OpenBucket returns the bucket in which planners share their state. One that is not there it
-// makes, with a copy on each of three servers of a cluster, if create says so; otherwise its error
-// is ErrNoBucket. A cluster that has less servers now has one copy where alone says so: they may
-// only have started. A bucket that does not keep what a planner needs it refuses.
+// OpenBucket returns the bucket in which planners share their state. It makes a bucket that is not there, with a copy
+// on each of three servers of a cluster, if create says so; otherwise its error is ErrNoBucket. A cluster that has less
+// servers now has one copy where alone says so: they may only have started. A bucket that does not keep what a planner
+// needs it refuses.
 func (c *Conn) OpenBucket(ctx context.Context, create, alone bool) (*Bucket, error) {
 	js, err := jetstream.New(c.nats)
 	if err != nil {

@@ -43,8 +43,8 @@ func decode(peer string, data []byte, into any) error {
 // firstV begins what this release sends: V comes first in Go and in the jar.
 var firstV = fmt.Appendf(nil, `{"v":%d,`, api.Version)
 
-// decodeRequest is decode for what carries no error. Of what says at once that it is of
-// this version the header is not read for itself: bodies may be large.
+// decodeRequest is decode for what carries no error. A message that says at once that it is of this version has its
+// header not read for itself: bodies may be large.
 func decodeRequest(peer string, data []byte, into any) error {
 	if bytes.HasPrefix(data, firstV) && json.Unmarshal(data, into) == nil {
 		return nil
@@ -161,8 +161,8 @@ func (s *service[Request, Reply]) read(m *nats.Msg) (request Request, err error)
 	return request, err
 }
 
-// respond answers m; a reply that cannot be sent becomes an error that can. Whoever is not
-// to have an answer has left no address.
+// respond answers m; a reply that cannot be sent becomes an error that can. A client that is not to have an answer has
+// left no address.
 func (c *Conn) respond(m *nats.Msg, reply any) {
 	if m.Reply == "" {
 		return

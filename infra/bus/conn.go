@@ -138,8 +138,7 @@ func Dial(o Options) (*Conn, error) {
 }
 
 // slowRefusal is how long a refusal takes that says nothing of the credentials: a nats-server
-// waits 2 s for a planner that is away, and refuses everybody then. One that answers takes
-// milliseconds.
+// waits 2 s for a planner that is away, and refuses everybody then. A planner that answers takes milliseconds.
 const slowRefusal = 1500 * time.Millisecond
 
 // dialer is a function as NATS wants it.

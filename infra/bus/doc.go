@@ -53,9 +53,9 @@
 //
 // # Who may connect
 //
-// Nobody without a credential: a login with a secret of 256 random bits, which a client proves by
-// a signature and never sends. The server side has a Keyring: principals (api.Principal) with the
-// public keys of their secrets. The server lets each reach its own subjects only:
+// A client connects by a credential alone: a login with a secret of 256 random bits, which a client proves by a
+// signature and never sends. The server side has a Keyring: principals (api.Principal) with the public keys of their
+// secrets. The server lets each reach its own subjects only:
 //
 //	principal         login     may publish to                          may subscribe to
 //	application APP   APP       register.APP, app.APP.events            app.APP.directive, _INBOX_APP.>

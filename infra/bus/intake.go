@@ -13,7 +13,7 @@ import (
 // its objects where one of them may have any.
 type bounds struct{ bytes, elements, members int }
 
-// What is taken of each kind. A profile comes by two verbs alone.
+// Bounds of what is taken of each kind. A profile comes by two verbs alone.
 var (
 	requestBounds  = bounds{64 << 10, 4 << 10, 64 << 10}
 	profileBounds  = bounds{4<<20 + requestBounds.bytes, api.MostElements + requestBounds.elements, 4 << 20}
@@ -53,8 +53,8 @@ func mostPayload(p api.Principal) int {
 }
 
 // intake decodes what has arrived apart from the connection, which therefore takes everything at once:
-// the messages of each principal in order, principals in turn, nodes, drivers, people and profiles apart. What a
-// principal has beyond its places is answered with KindTransient.
+// the messages of each principal in order, principals in turn, nodes, drivers, people and profiles apart. A message
+// that a principal has beyond its places is answered with KindTransient.
 type intake struct {
 	lane async.Lane[string]
 	held atomic.Int64 // The bytes of large messages that wait.

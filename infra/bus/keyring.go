@@ -27,8 +27,8 @@ type Keyring struct {
 	OnFlood func(login string)
 
 	rests    rests
-	requests allowance // What people ask, by whatever way.
-	scrapes  allowance // What tokens for scrapes ask; nothing of it is cut.
+	requests allowance // Requests of people, by whatever way.
+	scrapes  allowance // Requests by tokens for scrapes; nothing of it is cut.
 	mu       sync.RWMutex
 	keys     map[string]key
 	// open takes everybody for the planner itself.
@@ -42,7 +42,7 @@ const RefusedConnect = "connect"
 type Refusal struct {
 	// Login is who they say they are, From where they are, as far as that is known.
 	Login, From string
-	// What was refused: RefusedConnect, or a subject.
+	// The thing that was refused: RefusedConnect, or a subject.
 	What string
 	Why  error
 }
@@ -138,7 +138,7 @@ func (k *Keyring) Who(login string) (api.Principal, error) {
 	return known.principal, nil
 }
 
-// Prove is Who for a login that has still to be proven. What an earlier release has kept of its secret is renewed.
+// Prove is Who for a login that has still to be proven. A secret's hash that an earlier release has kept is renewed.
 func (k *Keyring) Prove(proof Proof) (api.Principal, error) {
 	p, err := k.Who(proof.Login)
 	if err != nil || k.open {

@@ -51,7 +51,7 @@ func (c *Conn) ServeLogs(node string, read func(api.LogRequest) (api.LogReply, e
 	}
 	_, err := serve(c, service[api.LogRequest, api.LogReply]{
 		subject: logsSubject(node), peer: "the planner", bounds: replyBounds, check: always[api.LogRequest],
-		// Nobody but the planner may publish there.
+		// Publications there come from the planner alone.
 		admit: func(*nats.Msg) (api.Principal, error) { return api.Principal{Kind: api.PrincipalPlanner}, nil },
 		handle: func(_ api.Principal, r api.LogRequest, reply func(api.LogReply)) {
 			answer, err := read(r)

@@ -22,8 +22,8 @@ type Handlers struct {
 }
 
 // ServePlanner subscribes to everything that a planner answers, for those that keyring
-// knows, until stop is called. What a principal sends beyond its allowance is refused with
-// KindTransient before it is read. When it returns an error nothing is subscribed any more.
+// knows, until stop is called. A message beyond a principal's allowance is refused with KindTransient before it is
+// read. When it returns an error nothing is subscribed any more.
 func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error) {
 	c.keyring.Store(keyring)
 	allowed := func(most sending) *allowance {
@@ -151,8 +151,8 @@ func serveControl(c *Conn, admit func(*nats.Msg) (api.Principal, error), people,
 	return s, nil
 }
 
-// What a request says is for the planner to judge; here only who may say it, and that what drivers say is within its
-// bounds: much of it may wait.
+// The content of a request is for the planner to judge; here only who may say it, and that what drivers say is within
+// its bounds: much of it may wait.
 
 // always says nothing against what names its sender in nothing but its subject.
 func always[Request any](string, Request) error { return nil }

@@ -48,7 +48,7 @@ func hashOf(secret string) string {
 // proofBytes is a signature, the public key that it is by, and the renewal.
 const proofBytes = ed25519.SignatureSize + ed25519.PublicKeySize + sha256.Size
 
-// prove shows the server that has made a nonce that c is there. Nobody finds the secret by the proof, nor does it prove
+// prove shows the server that has made a nonce that c is there. The proof tells nobody the secret, nor does it prove
 // anything about another nonce.
 func (c Credential) prove(nonce []byte) []byte {
 	key := c.private()

@@ -21,7 +21,7 @@ type sieved struct {
 	net.Conn
 	sieve *sieve
 	in    *bufio.Reader
-	out   []byte // What has been read, and is to be handed on first.
+	out   []byte // Bytes that have been read, and are to be handed on first.
 	pass  int    // How much of what comes then is to be handed on as it is.
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // Adopted is a group whose quota Pacer owns while it holds it, between nothing and the quota
-// found, which is its ceiling. What its manager writes meanwhile is the new one. It is safe for
-// concurrent use.
+// found, which is its ceiling. A quota that its manager writes meanwhile is the new ceiling. It is safe for concurrent
+// use.
 type Adopted struct {
 	others *Others
 	keep   func(Hold) error
@@ -22,7 +22,7 @@ type Adopted struct {
 	mu    sync.Mutex
 	files controls
 	hold  Hold
-	above units.Cores // What groups above allow, or the part of it that was divided.
+	above units.Cores // Cores that groups above allow, or the part of them that was divided.
 	// lowered is the quota of Pacer's that is in force; units.Unlimited while what was found is.
 	lowered units.Cores
 	// watched says that the kernel tells of other writers, touched that one may have written since
@@ -59,7 +59,7 @@ func (o *Others) Adopt(t Hold, keep func(Hold) error) (*Adopted, error) {
 	return a, nil
 }
 
-// sync reads what is in force. What its manager has written is the new ceiling.
+// sync reads what is in force. A quota that its manager has written is the new ceiling.
 func (a *Adopted) sync() error {
 	a.touched = false // A write after this one is seen by the next.
 	us, period, err := a.files.readQuota(a.buf[:])

@@ -37,8 +37,8 @@ func (h *Hierarchy) Claim() error {
 	return nil
 }
 
-// machineClaim is the group whose lock claims a machine's groups. Whoever can open a directory can lock it: this one
-// its owner alone can open, and not everybody as those of other managers.
+// machineClaim is the group whose lock claims a machine's groups. Any process that can open a directory can lock it:
+// this one its owner alone can open, and not everybody as those of other managers.
 const machineClaim = "pacer-attached"
 
 // claimMachine claims the groups of other managers below top, and waits for a claim that ends.
@@ -50,7 +50,7 @@ func claimMachine(top string) (*os.File, error) {
 		}
 		claim, err := os.Open(dir)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // Who had it has removed it.
+			continue // Its holder has removed it.
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cgroup: %w", err)

@@ -8,11 +8,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What bounds a group bounds all that is in it together. Processes that Pacer moves out of one go by that bound still:
-// each group that they are moved to has an equal part of it, from before they come, and none has more when one goes.
+// The bound of a group is for all processes in it together. Processes that Pacer moves out of one go by that bound
+// still: each group that they are moved to has an equal part of it, from before they come, and none has more when one
+// goes.
 
 // bound has the group of t, into which processes are to be moved, have its part of what bounds them where they are, and
-// those that came from there before have less. What is lower in it already stays.
+// those that came from there before have less. A lower bound of the group stays.
 func (o *Others) bound(t Hold) error {
 	o.dividing.Lock()
 	defer o.dividing.Unlock()

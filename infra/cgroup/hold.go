@@ -14,9 +14,8 @@ import (
 // processes were moved away.
 const claimLeaves = 2 * time.Second
 
-// ownPeriod is the CFS period in us of a quota of Pacer's in a group of another manager's. Nobody
-// else writes one like it, so that the kernel's own file says whose a quota is, whatever was
-// killed when.
+// ownPeriod is the CFS period in us of a quota of Pacer's in a group of another manager's. No other program writes one
+// like it, so that the kernel's own file says whose a quota is, whatever was killed when.
 const ownPeriod = 99991
 
 // ownDigits are the last two of each such quota in us: between the two writes of v1 the period may
@@ -78,7 +77,7 @@ func (t Hold) made(h *Hierarchy) (list []madeGroup) {
 
 // PutBack puts the quota and the period that were found back where Pacer's are in force, and the
 // processes that were moved where they were. It opens nothing for longer and makes nothing, so that a
-// guard process can do it too. What is gone is no error, and what somebody else has written since
+// guard process can do it too. A group that is gone is no error, and a quota that somebody else has written since
 // stays.
 func (t Hold) PutBack(root string) error {
 	h, err := trees(root)

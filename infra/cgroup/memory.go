@@ -98,7 +98,7 @@ func (g *Group) lowerMemory() (bool, error) {
 	}
 	err = g.setMemory(next, false)
 	if errors.Is(err, unix.EBUSY) {
-		return false, nil // What is in use does not go that fast: the next one finds less.
+		return false, nil // Memory in use does not go that fast: the next one finds less.
 	}
 	return err == nil, err
 }

@@ -90,8 +90,8 @@ func ownMemory(root string) string {
 }
 
 // memoryGroupOf returns the directory in v1's tree of memory groups of the process pid, whose list
-// of groups is at list; "" where it is not found. What is mounted may begin anywhere on the
-// way to the group, as it does in a container: the directory is the one that has the process.
+// of groups is at list; "" where it is not found. The mount may begin anywhere on the way to the group, as it does in a
+// container: the directory is the one that has the process.
 func memoryGroupOf(root, list string, pid int) string {
 	data, err := os.ReadFile(list)
 	if err != nil {
@@ -168,7 +168,7 @@ func (g *Group) runsIn() (runs bool, dir string) {
 		if err != nil {
 			continue
 		}
-		// One that has just ended is in no group any more, another one may be.
+		// A process that has just ended is in no group any more, another one may be.
 		if dir = memoryGroupOf(g.h.memory.root, fmt.Sprintf("/proc/%d/cgroup", pid), pid); dir == "" {
 			continue
 		}

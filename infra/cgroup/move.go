@@ -91,7 +91,7 @@ func (m mover) move(dir string, pids []int, list func() ([]int, error)) error {
 	return nil
 }
 
-// one moves the process that fd holds. Whoever had its id by then goes where it has come from.
+// one moves the process that fd holds. A process that had its id by then goes where it has come from.
 func (m mover) one(dir string, pid, fd int) error {
 	if err := m.write(dir, pid); err != nil || m.alive(fd) {
 		return err

@@ -84,7 +84,7 @@ func (h *Hierarchy) slicePrefix() (string, bool) {
 // inside lists the directories below dir, the deepest first.
 func inside(dir string) []string {
 	var dirs []string
-	// What goes away while it is listed is not there: nobody has to know.
+	// A group that goes away while it is listed is not there: nobody has to know.
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return fs.SkipDir

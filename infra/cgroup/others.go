@@ -208,7 +208,7 @@ func (o *Others) Found(group string) (t Hold, err error) {
 	var buf [64]byte
 	t = Hold{CPU: group, Acct: group}
 	t.Quota, t.Period, err = files.readQuota(buf[:])
-	if t.Period == ownPeriod { // What it was found with is lost.
+	if t.Period == ownPeriod { // The quota that it was found with is lost.
 		t.Period = Period.Microseconds()
 		if t.Quota%100 == ownDigits {
 			t.Quota = noQuota

@@ -30,7 +30,7 @@ func (h *Hierarchy) grantV1() string {
 	for _, root := range h.roots {
 		dirs = append(dirs, filepath.Join(root, h.top()))
 	}
-	// What is below another group than the first goes with whoever made that.
+	// Groups below another group than the first go with the maker of that.
 	if root := firstWith(limitV1, h.root, "memory"); root != "" && ownMemory(root) == root {
 		dirs = append(dirs, filepath.Join(root, h.top()))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What the kernel takes as cpu.shares, of which a core requested has 1024.
+// Bounds of what the kernel takes as cpu.shares, of which a core requested has 1024.
 const (
 	leastShares = 2 // Of who requests none.
 	mostShares  = 262144
@@ -33,7 +33,7 @@ func (o *Others) Weight(group string) Weight { return o.h.weightOf(filepath.Join
 // which is right above; 0 for none. Pods are all below the group all, which a kubelet weighs by the cores that it has
 // for pods: in v2 a weight of more than linear makes of cpus, the machine's, says that it is a newer kubelet's.
 //
-// Of what a pod has the kernel gives a container the part that its weight is of its pod's containers that request
+// The kernel gives a container a part of what its pod has: its weight over those of the pod's containers that request
 // anything, whatever its runtime makes of requests.
 func (o *Others) Requested(container, all string, cpus int) units.Cores {
 	pod := path.Dir(container)

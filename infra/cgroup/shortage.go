@@ -16,7 +16,7 @@ type shortage struct {
 	mu  sync.Mutex
 	dir string // The container's group, "" where nothing is watched.
 	fd  int    // An eventfd.
-	n   uint64 // What was read from it.
+	n   uint64 // The count that was read from it.
 }
 
 // watch has kills know of the container in dir, also when its group is gone. Where it cannot, the

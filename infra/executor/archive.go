@@ -80,8 +80,8 @@ func ArchiveOf(launch api.Launch, node NodeSettings) (Archive, error) {
 	return node.archive(launch, java, spark)
 }
 
-// archive is the one for the executors of launch, whose Spark is in a home. What the
-// application puts in front of Spark is looked at with its own rights.
+// archive is the one for the executors of launch, whose Spark is in a home. Entries that the application puts in front
+// of Spark are looked at with its own rights.
 func (n NodeSettings) archive(launch api.Launch, java, spark home) (Archive, error) {
 	var path []string
 	if err := n.see(spark, func() error { path = archived(launch, n.Jar, spark.dir); return nil }); err != nil {

@@ -45,8 +45,8 @@ func (p Paths) prepare(user Credential) error {
 	return errors.Join(progress.Create(p.Page, uid, gid), progress.CreateWish(p.Wish))
 }
 
-// own makes a directory that belongs to the executor's user and is its alone. What is there
-// of that name is no link of an executor's: it cannot make any beside its directories.
+// own makes a directory that belongs to the executor's user and is its alone. A file of that name is no link of an
+// executor's: it cannot make any beside its directories.
 func own(root *os.Root, name string, uid, gid int) error {
 	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -174,8 +174,8 @@ func (p Paths) save(h Handle) error {
 	return nil
 }
 
-// handles reads every handle in the tree, in order of application and id. Those
-// that cannot be read are left out and named by the error.
+// handles reads every handle in the tree, in order of application and id. Handles that cannot be read are left out and
+// named by the error.
 func (l Layout) handles() ([]Handle, error) {
 	apps, err := l.apps()
 	if err != nil {

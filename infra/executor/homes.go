@@ -65,7 +65,7 @@ func (p Places) allow(what, key, dir string, user Credential) (h home, err error
 	err = user.As(func() error {
 		real, err := filepath.EvalSymlinks(dir)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil // Who looks into it says so.
+			return nil // A missing file is reported later, by the code that reads it.
 		}
 		if err != nil {
 			return fmt.Errorf("executor user %s cannot reach %s in %s (%w): list it in %s, or make it readable", user.Name, what,

@@ -67,8 +67,8 @@ func (l Layout) apps() ([]string, error) {
 	return directories(filepath.Join(l.Root, "apps"))
 }
 
-// executors are those of an application that have a directory, in order of name. What an
-// executor can make, in the local directories, looks like none.
+// executors are those of an application that have a directory, in order of name. A directory that an executor can make,
+// in the local directories, looks like none.
 func (l Layout) executors(app string) ([]string, error) { return directories(l.appDir(app)) }
 
 // directories are the directories in one that are named as applications and executors are.

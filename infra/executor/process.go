@@ -106,8 +106,7 @@ func NewProcess(cfg ProcessConfig) (*Process, error) {
 	return &Process{cfg: cfg, boot: boot, known: map[Handle]*process{}}, nil
 }
 
-// Start implements Runtime. What an earlier, interrupted start left in the group
-// is killed first.
+// Start implements Runtime. Processes that an earlier, interrupted start left in the group are killed first.
 func (r *Process) Start(ctx context.Context, s Spec) (Handle, error) {
 	paths, err := r.cfg.Layout.Paths(s.App, s.ID)
 	if err != nil {
@@ -256,7 +255,7 @@ func writeAll(w io.Writer, data []byte) error {
 }
 
 // adopt completes the handle, lets the program run, saves the handle and
-// remembers the process. One that dies on the way leaves no handle behind.
+// remembers the process. An executor that dies on the way leaves no handle behind.
 func (r *Process) adopt(ctx context.Context, h *Handle, group *cgroup.Group, launched Launched, paths Paths) error {
 	stat, err := statOf(h.PID)
 	if err != nil {
@@ -302,8 +301,7 @@ func (r *Process) find(h Handle) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inspect executor %s of %s: %w", h.ID, h.App, err)
 	}
-	// One that is gone is looked at again each time: nothing is remembered of what
-	// this runtime will never remove.
+	// An executor that is gone is looked at again each time: nothing is remembered of what this runtime will never remove.
 	if p.fd >= 0 {
 		r.known[h] = p
 	}

@@ -69,8 +69,8 @@ func (r Retention) Prune(now time.Time, listing []AppLogs) []api.AppID {
 	return out
 }
 
-// Logs lists the applications that have a directory, in order of id. One that cannot be looked at
-// counts as active, and the error names it.
+// Logs lists the applications that have a directory, in order of id. A directory that cannot be looked at counts as
+// active, and the error names it.
 func (l Layout) Logs() ([]AppLogs, error) {
 	apps, err := l.apps()
 	if err != nil {

@@ -43,7 +43,7 @@ type shimSpec struct {
 // exits with 127. It takes no arguments.
 func Shim(args []string) error {
 	syscall.CloseOnExec(shimStatus)
-	// What it makes for its program, the program's user has to reach, whatever its caller's mask.
+	// Files that it makes have to be in reach of the program's user, whatever its caller's mask.
 	syscall.Umask(0o022)
 	err := shim(args)
 	if err == nil {
@@ -71,7 +71,7 @@ func shim(args []string) error {
 	if err := s.join(); err != nil {
 		return err
 	}
-	// What follows is the thread's, which is the one that executes the program.
+	// The calls below are the thread's, which is the one that executes the program.
 	runtime.LockOSThread()
 	if err := s.confine(); err != nil {
 		return err

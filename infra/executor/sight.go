@@ -58,7 +58,7 @@ func (s sight) behind(user Credential) ([]shown, error) {
 		if err := user.As(func() error { wall = wallBefore(path); return nil }); err != nil {
 			return behind, err
 		}
-		// Of what is not there, who has to read it says so.
+		// A missing file is reported later, by the code that reads it.
 		if wall != "" && exists(path) {
 			behind = append(behind, shown{path: path, wall: wall})
 		}

@@ -29,8 +29,8 @@ var (
 )
 
 // count adds up what path and all below it have on the disk, links not followed. It leaves out
-// what goes meanwhile. What cannot be counted it leaves out too: uncounted is errDeep, errClosed
-// or nil, and err is what is not the fault of who made the tree.
+// what goes meanwhile. It leaves out directories that cannot be counted, too: uncounted is errDeep, errClosed or nil,
+// and err is what is not the fault of who made the tree.
 func count(path string) (bytes units.Bytes, files int64, uncounted, err error) {
 	c := counter{}
 	c.count(unix.AT_FDCWD, path, 0)

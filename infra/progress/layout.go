@@ -47,7 +47,7 @@ const (
 	slotHeader
 )
 
-// What a slot consists of.
+// Parts of a slot.
 const (
 	slotFirstTask = slotHeader + MaxStages*stageWords
 	slotWords     = slotFirstTask + MaxTasks*taskWords

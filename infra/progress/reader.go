@@ -37,7 +37,7 @@ type Reader struct {
 }
 
 // Open maps the page at path, which must be a whole one: ErrTruncated otherwise.
-// What is on the page is looked at by Read.
+// Read looks at the content of the page.
 func Open(path string) (*Reader, error) {
 	data, err := mapFile(path, os.O_RDONLY, unix.PROT_READ, PageSize)
 	if err != nil {

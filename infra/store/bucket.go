@@ -116,7 +116,7 @@ type attempt struct {
 	journal int
 	keeps   bool // The journal that there is stays.
 	batch   []stored
-	rest    []api.Pair // What its journal leaves to be written.
+	rest    []api.Pair // Changes that its journal leaves to be written.
 }
 
 // ReadLease returns a bucket's lease with its revision, which is 0 for one that nobody has
@@ -168,7 +168,7 @@ func TakeBucket(ctx context.Context, shared Shared, revision uint64, o BucketOpt
 	return b, nil
 }
 
-// renewals renews the lease until ctx ends. One that cannot be renewed is tried again.
+// renewals renews the lease until ctx ends. A lease that cannot be renewed is tried again.
 func (b *Bucket) renewals(ctx context.Context) {
 	ticker := time.NewTicker(b.options.Renew)
 	defer ticker.Stop()
@@ -230,7 +230,7 @@ func (b *Bucket) Apply(changes []api.Pair) error {
 	for _, s := range batch {
 		size += len(s.value)
 	}
-	// What is as large as a whole state may take longer than an event.
+	// A batch that is as large as a whole state may take longer than an event.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(2+size/writeBytes)*b.options.Timeout)
 	defer cancel()
 	if err = b.finish(ctx); err == nil {

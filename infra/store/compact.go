@@ -53,8 +53,8 @@ func newRewrite(path string) (*rewrite, error) {
 // discard closes and removes the new file.
 func (r *rewrite) discard() error { return errors.Join(r.body.close(), os.Remove(r.path)) }
 
-// add takes a batch that was applied to the file in force. One that failed may be there
-// in part, and parts of it may have been copied.
+// add takes a batch that was applied to the file in force. A batch that failed may be there in part, and parts of it
+// may have been copied.
 func (r *rewrite) add(batch []stored, err error) {
 	r.late = append(r.late, batch)
 	r.given = r.given || err != nil
@@ -99,7 +99,7 @@ func (f *File) replace(old *body, r *rewrite) {
 		}
 	}
 	if err != nil && f.mu.body != nil {
-		f.mu.base = f.mu.body.size // What was applied is safe in the old file.
+		f.mu.base = f.mu.body.size // Changes that were applied are safe in the old file.
 	}
 	f.end(r)
 	settled := err == nil && f.mu.body.broken == nil
@@ -137,8 +137,8 @@ func (f *File) fill(old *body, r *rewrite) error {
 	return err
 }
 
-// copy copies old's values, some at a time, as long as wanted returns nil. What changes
-// behind it comes with the late batches; the seal is not copied.
+// copy copies old's values, some at a time, as long as wanted returns nil. A change behind it comes with the late
+// batches; the seal is not copied.
 func (f *File) copy(old *body, r *rewrite, wanted func() error) error {
 	from := ""
 	for {

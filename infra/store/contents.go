@@ -209,7 +209,7 @@ func assemble(read map[string][]byte, sealed Lease) (contents, []stored, error) 
 			return c, nil, fmt.Errorf("journal: %w", err)
 		}
 	}
-	// What the journal sets may be written in part.
+	// Values that the journal sets may be written in part.
 	late := map[string]bool{}
 	for _, s := range batch {
 		late[s.key] = true

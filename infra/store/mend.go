@@ -11,7 +11,7 @@ const mendAgain = time.Second
 
 // mend makes a new file of what is in memory when it is not known what the disk has of the
 // one in force. After a sync that failed the kernel takes what it could not write for written:
-// a second sync that works says nothing. Whoever calls it holds f.mu.
+// a second sync that works says nothing. The caller holds f.mu.
 func (f *File) mend() error {
 	b := f.mu.body
 	switch {

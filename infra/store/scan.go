@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// whole is the part of a file that has whole batches: size bytes with the CRC-32C sum. What
-// follows, torn bytes, is of a batch that was not finished.
+// whole is the part of a file that has whole batches: size bytes with the CRC-32C sum. The rest, torn bytes, is of a
+// batch that was not finished.
 type whole struct {
 	size int64
 	sum  uint32
@@ -26,8 +26,8 @@ var errShort = errors.New("it ends within a record")
 // inspect reads all records of a file and holds its seals against what is in front of them.
 // BuntDB would cut a file at the first record that seems to end behind it, wherever that is:
 // one digit of a length is enough. Here a record that is not whole is the end of a batch
-// only when no later batch is behind it. What is behind the last seal is of one, too; a file
-// of earlier has its seals elsewhere, and they are not looked at.
+// only when no later batch is behind it. A record behind the last seal is of one, too; a file of earlier has its seals
+// elsewhere, and they are not looked at.
 func inspect(file *os.File) (whole, error) {
 	size, err := sizeOf(file)
 	if err != nil {

@@ -5,7 +5,7 @@ package meter
 // the sums are full, what comes in takes the place of as much of what they hold.
 type pace struct {
 	weight, cpu         float64
-	seenWeight, seenCPU float64 // What of the finished tasks is in the sums.
+	seenWeight, seenCPU float64 // Part of the finished tasks that is in the sums.
 	most                int     // Tasks that ran side by side.
 }
 

@@ -11,9 +11,9 @@ type Beside struct {
 }
 
 // Alpha is the share of the deadline at which stages that others follow are aimed, where that is
-// alpha alone. What is not needed of the rest is theirs (dag.Params.Aim). On nodes that do not serve
-// in order an application that asks for more takes it from those that need it as much, unless they
-// are due later: there it is for the one that is due first.
+// alpha alone. The stages to come have the rest that is not needed (dag.Params.Aim). On nodes that do not serve in
+// order an application that asks for more takes it from those that need it as much, unless they are due later: there it
+// is for the one that is due first.
 func (a *Aims) Alpha(alpha float64, b Beside) float64 {
 	switch {
 	case b.Others && (b.First || b.InOrder):
@@ -37,8 +37,8 @@ type Claim struct {
 // PutOff is how many core-seconds of a claim are done after the other's deadline, on nodes of so many
 // cores that have taken up others' work there already. Work that is due by some moment after the
 // deadline has room if, with all that is due earlier, it is at most what the nodes can do in between,
-// and each application's at most what it does in that time at all cores. What was promised stays
-// promised: it is never less than at a steady rate.
+// and each application's at most what it does in that time at all cores. Promised work stays promised: it is never less
+// than at a steady rate.
 func (l *Later) PutOff(c Claim, cores units.Cores, others float64) float64 {
 	after := float64(c.Until - c.Due)
 	work := float64(c.Cores) * float64(c.Until-c.Now)

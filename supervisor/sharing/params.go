@@ -18,9 +18,9 @@ type Params struct {
 	Nice    Nice
 }
 
-// Aims are where stages that others follow are aimed at beside other applications. What an
-// application can have of a machine there differs from second to second, and what is lost early can
-// be made up for only while stages are to come.
+// Aims are where stages that others follow are aimed at beside other applications. The cores that an application can
+// have of a machine there differ from second to second, and time that is lost early can be made up for only while
+// stages are to come.
 type Aims struct {
 	// Unheld is the share of the deadline beside executors without a quota; 0.94. First is that
 	// beside others on nodes that serve in order, and for the one that is due first on the others;
@@ -37,9 +37,8 @@ type Aims struct {
 // Later is what is promised, and what of it can be done later.
 type Later struct {
 	// Nodes is the part of its nodes' cores, and Speed that of its own speed at all cores, that counts
-	// for work which is put off until after another deadline; 0.85 each. What drivers and JVMs that
-	// start take is in no prediction, and what is put off cannot be put off again. With 0 nodes
-	// nothing is put off.
+	// for work which is put off until after another deadline; 0.85 each. No prediction has the cores of drivers and of
+	// JVMs that start, and work that is put off cannot be put off again. With 0 nodes nothing is put off.
 	Nodes, Speed float64
 	// Yield is the part of the nodes that may have been promised where an application that is due
 	// later asks for less, on nodes that do not serve in order; 0.95. Of more than that some will
@@ -62,8 +61,8 @@ type Doubts struct {
 	// 0.1: what drivers and JVMs that start take of a node is not in the prediction.
 	Reserve float64
 	// Overdue is the part of its deadline for which an application that is late keeps its place
-	// among those that can be in time, on nodes that serve in order; 0.1. What is nearly done is
-	// late by less then, and the others have what it takes back at its end.
+	// among those that can be in time, on nodes that serve in order; 0.1. An application that is nearly done is late by
+	// less then, and the others have what it takes back at its end.
 	Overdue float64
 }
 
@@ -99,7 +98,7 @@ type Room struct {
 	// count as few again, as a share of what is offered; 0.05.
 	Relief units.Cores
 	// Unbound says that the stage which asks for more than there is, and is granted most, has no
-	// quota. What others use is a mean of the last seconds, and a quota would hold it to that.
+	// quota. The cores that others use are a mean of the last seconds, and a quota would hold the stage to that.
 	Unbound bool
 }
 

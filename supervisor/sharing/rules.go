@@ -14,7 +14,7 @@ type Rule struct {
 	Live string
 }
 
-// Rules are all rules. What each is worth stands in docs/simulator.md.
+// Rules are all rules. The worth of each stands in docs/simulator.md.
 func Rules() []Rule {
 	const drivers = "drivers and other programs have all that they want there"
 	return []Rule{

@@ -7,7 +7,7 @@ import (
 )
 
 // Command writes the configuration of a server that listens on address, host:port of whatever
-// network it is run in, into a file, and returns the command that runs it. Who runs it ends it.
+// network it is run in, into a file, and returns the command that runs it. The caller that runs it ends it.
 func Command(t testing.TB, cfg Config, address, file string) (path string, args []string) {
 	t.Helper()
 	text, err := cfg.text(address)

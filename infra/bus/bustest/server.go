@@ -38,8 +38,8 @@ type Config struct {
 	Routes        []string
 }
 
-// StartCluster runs n servers as one cluster with JetStream, and returns once all listen. What
-// they agree on takes some seconds more.
+// StartCluster runs n servers as one cluster with JetStream, and returns once all listen. Their agreement takes some
+// seconds more.
 func StartCluster(t testing.TB, n int, cfg Config) []*Server {
 	t.Helper()
 	var routes []string
@@ -172,7 +172,7 @@ func (s *Server) Close() {
 	s.process = nil
 }
 
-// Forget removes the state of planners from the server's JetStream. Whoever is connected stays.
+// Forget removes the state of planners from the server's JetStream. Clients that are connected stay.
 func (s *Server) Forget() {
 	s.t.Helper()
 	options := s.cfg.Planner.Proves(nil)

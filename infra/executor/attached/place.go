@@ -45,7 +45,7 @@ func weighedFor(o *cgroup.Others, container string, cpus int) units.Cores {
 	case pod.MatchString(path.Base(path.Dir(container))):
 		return o.Requested(container, pods.FindString(container), cpus)
 	}
-	return 0 // One that is beside its pod's group weighs against services of the machine.
+	return 0 // A group that is beside its pod's weighs against services of the machine.
 }
 
 // guaranteed reports whether a container's group is a pod's of the class that may have CPUs of its own.

@@ -32,8 +32,8 @@ type command struct {
 	pairs map[string]string
 }
 
-// parseCommand reads a /proc/PID/cmdline; false for one that is no executor's. Whoever only hands the
-// command line on, a shell or the first process of a container, is none.
+// parseCommand reads a /proc/PID/cmdline; false for one that is no executor's. A wrapper that only hands the command
+// line on, a shell or the first process of a container, is none.
 func parseCommand(line []byte) (command, bool) {
 	if !bytes.Contains(line, []byte("ExecutorBackend")) {
 		return command{}, false

@@ -62,8 +62,8 @@ func (dir records) remove(h executor.Handle) error {
 	return nil
 }
 
-// load reads all records, in order of their names. Those that cannot be read are left out and named by
-// the error, beside which the rest is valid.
+// load reads all records, in order of their names. Records that cannot be read are left out and named by the error,
+// beside which the rest is valid.
 func (dir records) load() (list []record, err error) {
 	entries, err := os.ReadDir(string(dir))
 	if errors.Is(err, os.ErrNotExist) {

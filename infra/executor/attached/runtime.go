@@ -146,8 +146,8 @@ func (c command) has(args []string) bool {
 }
 
 // Start implements executor.Runtime: it finds the process whose command line has s.Args and whose page shows the secret
-// of s.Attach, and holds it, or the one that it holds already. One that is not there, or has no page yet, is
-// api.KindNotFound, and one that shows something else api.KindConflict; s.Group and s.User count for nothing.
+// of s.Attach, and holds it, or the one that it holds already. A process that is not there, or has no page yet, is
+// api.KindNotFound. A process that shows something else is api.KindConflict; s.Group and s.User count for nothing.
 func (r *Runtime) Start(_ context.Context, s executor.Spec) (executor.Handle, error) {
 	if _, err := (executor.Layout{}).Paths(s.App, s.ID); err != nil {
 		return executor.Handle{}, err // Its names are those of files.
@@ -226,7 +226,7 @@ func (r *Runtime) find(s executor.Spec) (*Executor, command, error) {
 		case err == nil:
 			return x, of.command, nil
 		case unproven == nil || api.KindOf(unproven) == api.KindConflict:
-			unproven = err // One that may yet show what it is, if there is one.
+			unproven = err // An error of a process that may yet show what it is.
 		}
 	}
 	if err := cmp.Or(unproven, another); err != nil {
@@ -377,7 +377,7 @@ func (r *Runtime) Inspect(h executor.Handle) (executor.Status, error) {
 	if x == nil {
 		p, err := openProcess(r.cfg.Proc, h.PID)
 		if err != nil {
-			return gone, nil // Nobody has its id.
+			return gone, nil // No process has its id.
 		}
 		if x = (&Executor{process: p}); p.Started != h.Started {
 			return gone, p.close()
@@ -418,7 +418,7 @@ func (r *Runtime) Remove(h executor.Handle) error {
 }
 
 // Recover implements executor.Runtime: it holds the executors again that an earlier node controller
-// held, with what that had found. What has ended meanwhile it puts back and forgets.
+// held, with what that had found. It puts back and forgets an executor that has ended meanwhile.
 func (r *Runtime) Recover() ([]executor.Handle, error) {
 	list, err := r.records.load()
 	faults := []error{err}

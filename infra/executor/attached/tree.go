@@ -62,8 +62,9 @@ var errStray = errors.New("no NodeManager of its user is among its parents, so t
 const mostParents = 64
 
 // managed says why a process whose groups are m is none of a NodeManager's, which has its user's id; nil where it is
-// one. Whoever shows the command line of an executor is not taken out of the group that bounds it. What a NodeManager
-// that has ended has left behind leads a session of its own below init: it is the one's that runs in its group now.
+// one. A process that only shows the command line of an executor is not taken out of the group that bounds it. A
+// process that a NodeManager has left behind, which has ended, leads a session of its own below init: it is the one's
+// that runs in its group now.
 func managed(o *cgroup.Others, proc string, pid int, m cgroup.Membership) error {
 	uid, err := userOf(proc, pid)
 	if err != nil {

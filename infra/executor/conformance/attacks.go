@@ -37,7 +37,7 @@ func Attacks(t *testing.T, h Harness) {
 	users := &executor.Users{UIDs: executor.DefaultUIDs, Layout: h.Layout}
 	node := nodeFiles(t, h)
 	victim := h.side(t, users, "app-victim")
-	// What it is to protect: a secret in its environment, its files, its memory and its logs.
+	// The victim's secrets are to be protected: a secret in its environment, its files, its memory and its logs.
 	victim.start(t, r, fmt.Sprintf("echo %s >secret; echo %[1]s >%s/block; echo %[1]s; echo %[1]s >&2; "+end+
 		"exec /bin/sleep 600",
 		secret, victim.paths.Local), "SECRET="+secret)

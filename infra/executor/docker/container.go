@@ -32,7 +32,7 @@ func (r *Runtime) name(s executor.Spec) string {
 	return fmt.Sprintf("pacer-%s-%s-%s", r.cfg.Node, s.App, s.ID)
 }
 
-// describe says what the container is. What its command line names is put on st.
+// describe says what the container is. Paths that its command line names are put on st.
 func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string, st *stage) (*container.Config,
 	*container.HostConfig, error) {
 	parent, err := r.parent(s)

@@ -202,7 +202,7 @@ func awaitProgram(ctx context.Context, pid int, starter bool) (ended bool, err e
 	for {
 		command, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		if err != nil {
-			return true, nil // Nobody has this id: that is what was asked.
+			return true, nil // No process has this id: that is what was asked.
 		}
 		// It is empty while programs change places, and between end and reaping.
 		if len(command) > 0 && starter == bytes.Contains(command, []byte("\x00"+starterName+"\x00")) {

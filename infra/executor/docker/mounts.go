@@ -59,8 +59,8 @@ func hostMounts(s executor.Spec, paths executor.Paths, more []Mount) []Mount {
 			read = append(read, Mount{Path: directory(path)})
 		}
 	}
-	// What the application names leads no further than its user can go by itself: of the
-	// rest it is as if it were not there.
+	// A path that the application names leads no further than its user can go by itself: of the rest it is as if it were
+	// not there.
 	_ = s.User.As(func() error {
 		for _, path := range named(s) {
 			read = append(read, Mount{Path: path, named: true})
@@ -124,8 +124,7 @@ func named(s executor.Spec) []string {
 }
 
 // merge leaves out what another one shows already; what is writable stays, in
-// order of path, so that it is mounted on top. What the node shows as well is no
-// longer the application's.
+// order of path, so that it is mounted on top. A path that the node shows as well is no longer the application's.
 func merge(read []Mount, paths executor.Paths, more []Mount) []Mount {
 	mounts := []Mount{{Path: paths.Dir, Writable: true}, {Path: paths.Local, Writable: true}}
 	for _, m := range more {

@@ -101,9 +101,8 @@ func (r *Runtime) find(h executor.Handle) *held {
 	return r.held[h]
 }
 
-// Inspect implements executor.Runtime: one poll of the process's descriptor. Of
-// one that has ended Docker is asked beside the caller, to whom it runs until
-// there is an answer.
+// Inspect implements executor.Runtime: one poll of the process's descriptor. Docker is asked of a container that has
+// ended beside the caller, to whom it runs until there is an answer.
 func (r *Runtime) Inspect(h executor.Handle) (executor.Status, error) {
 	status, err := r.processes.Inspect(h)
 	c := r.find(h)
@@ -135,7 +134,7 @@ func (r *Runtime) Stop(ctx context.Context, h executor.Handle) error {
 	if c == nil {
 		return r.processes.Stop(ctx, h)
 	}
-	// What has ended by itself was not stopped.
+	// A container that has ended by itself was not stopped.
 	if status, err := r.processes.Inspect(h); err == nil && status.State != api.ExecutorExited {
 		c.stopping.Store(true)
 	}

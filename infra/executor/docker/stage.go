@@ -32,8 +32,8 @@ func (r *Runtime) stage(s executor.Spec) *stage {
 	return &stage{dir: filepath.Join(r.cfg.Layout.Root, stages, r.name(s))}
 }
 
-// show mounts what an application names, and returns mounts with where Docker finds them. What its
-// user cannot reach any longer is left out.
+// show mounts what an application names, and returns mounts with where Docker finds them. A path that its user cannot
+// reach any longer is left out.
 func (st *stage) show(user executor.Credential, mounts []Mount) ([]Mount, error) {
 	if os.Geteuid() != 0 || !slices.ContainsFunc(mounts, func(m Mount) bool { return m.named }) {
 		return mounts, nil
@@ -103,7 +103,7 @@ func clearStage(dir string) error {
 		path := filepath.Join(dir, e.Name())
 		unmountErr := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 		if errors.Is(unmountErr, unix.EINVAL) {
-			unmountErr = nil // Nothing is mounted there.
+			unmountErr = nil // No file system is mounted there.
 		}
 		err = errors.Join(err, unmountErr, unix.Rmdir(path))
 	}

@@ -25,6 +25,9 @@ import (
 //	                      one that declares something it uses: a type, a function, a method, a field. A
 //	                      file stands above all that it uses, so these are the arrows between files of a
 //	                      circle, files each of which uses every other one, by way of others too
+//	house.riddles         sentences of comments and documents that hide their subject
+//	house.long_sentences  sentences of these that have more than 35 words
+//	house.largest_file_kib  size of the largest file that is tracked
 //	house.lint            what golangci-lint finds
 
 // mostLines is how many lines of Go without tests the product may have. A capability states how many lines it may

@@ -31,9 +31,17 @@ func sparkTime(text string, d time.Duration) string {
 }
 
 // untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
-// time zone, or until a full date and time, not above 0 for one that is past. what names the
+// time zone, which has to be known, or until a full date and time, not above 0 for one that is past. what names the
 // text in errors.
 func untilClock(what, text string, now time.Time) (time.Duration, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t.Sub(now), nil
+	}
+	if zone := now.Location().String(); strings.HasPrefix(zone, unknownZone) {
+		return 0, command.Usagef("%s %q: the time zone of %s is not known here: want a date and time with its offset, "+
+			"such as 2026-01-31T06:00:00+01:00, or a TZ that is a file of zones or in the form of POSIX, such as UTC-1",
+			what, text, zone)
+	}
 	for _, layout := range []string{"15:04", "15:04:05"} {
 		clock, err := time.Parse(layout, text)
 		if err != nil {
@@ -50,7 +58,7 @@ func untilClock(what, text string, now time.Time) (time.Duration, error) {
 			}
 		}
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return t.Sub(now), nil
 		}

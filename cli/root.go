@@ -17,8 +17,9 @@ import (
 // code. It prints errors to stderr, one line each, and never ends the process.
 // ctx ends what runs: daemons shut down in order, waits come back.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	now := time.Now().In(zoneOf(os.Getenv("TZ"), time.Local))
 	sh := &shell{Shell: command.NewShell("pacer", stdin, stdout, stderr),
-		clock: clock{now: time.Now(), began: sinceBoot(), started: time.Now()}, getenv: os.Getenv}
+		clock: clock{now: now, began: sinceBoot(), started: time.Now()}, getenv: os.Getenv}
 	return sh.run(ctx, args)
 }
 

@@ -69,3 +69,23 @@ func TestNoTwoPrincipalsHaveOneLogin(t *testing.T) {
 		t.Errorf("%v is %s", p, p.Login())
 	}
 }
+
+// Whatever is a name of a node can have a credential; of a user's name each byte may take three of the login.
+func TestNamesOfPrincipalsAreBoundByTheirLogins(t *testing.T) {
+	for _, c := range []struct {
+		kind api.PrincipalKind
+		name string
+		want bool
+	}{
+		{api.PrincipalNode, strings.Repeat("n", 63), true}, {api.PrincipalNode, strings.Repeat("n", 64), false}, {api.PrincipalNode, "", false},
+		{api.PrincipalUser, strings.Repeat("/", 32), true}, {api.PrincipalUser, strings.Repeat("u", 33), false}, {api.PrincipalUser, "", false},
+	} {
+		p := api.Principal{Kind: c.kind, Name: c.name}
+		if c.kind == api.PrincipalUser {
+			p.Role = api.RoleView
+		}
+		if err := p.Validate(); (err == nil) != c.want || c.want && len(p.Login()) > api.MostToken {
+			t.Errorf("%s %q: %v, login %s", c.kind, c.name, err, p.Login())
+		}
+	}
+}

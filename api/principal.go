@@ -132,18 +132,17 @@ func Token(s string) string {
 // Validate reports every fault of p at once, for one that a credential is issued to.
 func (p Principal) Validate() error {
 	var f faults
-	if p.Kind != PrincipalTicket {
-		f.text("name", p.Name, MostToken/4)
-	}
 	switch p.Kind {
 	case PrincipalTicket:
 		f.text("submission", p.Name, MostToken/2) // It is part of a login.
 		f.check(p.Name != "", "submission is empty")
 		f.check(p.Role == "", "a ticket has no role")
 	case PrincipalNode:
-		f.check(ValidNodeName(p.Name), "node name %q is not valid: want letters, digits, - and _", Clip(p.Name, MostToken))
+		f.check(ValidNodeName(p.Name), "node name %q is not valid: want 1 to 63 letters, digits, - and _",
+			Clip(p.Name, MostToken))
 		f.check(p.Role == "", "a node has no role")
 	case PrincipalUser:
+		f.text("name", p.Name, MostToken/4) // Of a login each byte may take three.
 		f.token("user", p.Name)
 		f.check(p.Name != "", "user is empty")
 		f.check(slices.Contains(Roles(), p.Role), "role is %q, want one of %v", Clip(string(p.Role), MostToken), Roles())

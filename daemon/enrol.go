@@ -104,7 +104,7 @@ func (e *enrolment) run(ctx context.Context, connected func() bool) error {
 		if err := e.enrol(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
 			said = err.Error()
 			level := slog.LevelDebug
-			if api.KindOf(err) == api.KindDenied {
+			if kind := api.KindOf(err); kind == api.KindDenied || kind == api.KindInvalid {
 				level = slog.LevelWarn // Trying again does not help.
 			}
 			e.log.Log(ctx, level, "no credential for this node yet", "error", err)

@@ -1,12 +1,14 @@
 package testenv_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/test/testenv"
 )
 
@@ -172,5 +174,21 @@ func TestASecondControllerOfANameIsRefused(t *testing.T) {
 		if done := d.Wait(); done.State != api.AppFinished || len(done.Executors) != 1 {
 			t.Errorf("%s with %d executors", done.State, len(done.Executors))
 		}
+	})
+}
+
+// A node has the longest name that is valid, and a state directory with a path longer than any socket's: its
+// credential, its groups and its executors' files are made of these.
+func TestANodeWithALongNameAndALongPath(t *testing.T) {
+	testenv.Run(t, func(e *testenv.Env) {
+		name := strings.Repeat("node-7_", 9)
+		e.Node = func(cfg *daemon.NodeConfig) {
+			cfg.State = filepath.Join(e.Dir(), strings.Repeat("a", 200), strings.Repeat("b", 200), "state")
+		}
+		e.StartPlanner()
+		n := e.StartNode(testenv.NodeSpec{Name: name, Cores: 2})
+		d := paced(e, testenv.Chain("chain", 2, 25), 1.6)
+		e.Until("it runs", func() bool { return len(n.Executors()) == 1 && ready(e.App(d.ID())) > 0 })
+		wantPaced(t, d.Wait())
 	})
 }

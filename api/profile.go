@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -189,38 +188,35 @@ func (s ProfileStage) Part(part float64) ProfileStage {
 // Width is how many cores one of s's tasks can use, 1 at least.
 func (s *ProfileStage) Width() units.Cores { return max(1, s.TaskCores) }
 
-// DecodeProfile reads a strict JSON profile and validates it. Unknown fields and
+// DecodeProfile reads a strict JSON profile by its schema (ProfileJSONSchema) and validates it: unknown fields and
 // trailing data are errors; of a profile of a later version its version is.
 func DecodeProfile(r io.Reader) (Profile, error) {
-	var p Profile
-	var body bytes.Buffer
-	if err := decodeStrict(io.TeeReader(r, &body), &p); err != nil {
-		var of struct {
-			Schema int `json:"schema"`
-		}
-		if json.Unmarshal(body.Bytes(), &of) == nil && of.Schema > ProfileSchema {
-			return Profile{}, Errorf(KindInvalid, "profile: schema is %d, want %d: it is of a later version of Pacer",
-				of.Schema, ProfileSchema)
-		}
+	text, err := io.ReadAll(r)
+	if err != nil {
 		return Profile{}, Errorf(KindInvalid, "profile: %v", err)
 	}
-	if err := p.Validate(); err != nil {
-		return Profile{}, err
+	var f faults
+	checkProfile(&f, text)
+	p, err := ReadProfile(text)
+	if err == nil && len(f.list) == 0 {
+		if err := p.Validate(); err != nil {
+			return Profile{}, err
+		}
+		return *p, nil
 	}
-	return p, nil
-}
-
-// decodeStrict reads exactly one JSON value without unknown fields.
-func decodeStrict(r io.Reader, v any) error {
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
+	var of struct {
+		Schema int `json:"schema"`
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more after the end of the value")
+	switch {
+	case json.Unmarshal(text, &of) == nil && of.Schema > ProfileSchema:
+		return Profile{}, Errorf(KindInvalid, "profile: schema is %d, want %d: it is of a later version of Pacer",
+			of.Schema, ProfileSchema)
+	case err == nil:
+		p.follow(&f)
+	case len(f.list) == 0:
+		f.add("%v", err)
 	}
-	return nil
+	return Profile{}, f.err("profile")
 }
 
 // Validate reports every fault of p at once as one KindInvalid error: schema,
@@ -248,6 +244,8 @@ func (p Profile) Validate() error {
 		f.in("variants", i)
 		f.check(v.Schema == ProfileSchema, "schema is %d, want %d", v.Schema, ProfileSchema)
 		f.check(len(v.Variants) == 0, "it has variants of its own")
+		f.text("name", v.Name, MostName)
+		f.text("owner", v.Owner, MostName)
 		f.out()
 		v.validate(&f)
 	}
@@ -298,11 +296,23 @@ func (p *Profile) validate(f *faults) {
 	}
 	f.out()
 	f.check(len(p.Stages) > 0, "there are no stages")
+	for i := range p.Stages {
+		f.in("stages", i)
+		p.Stages[i].validate(f)
+	}
+	f.out()
+	p.follow(f)
+}
+
+// follow looks at how the stages of p follow one another.
+func (p *Profile) follow(f *faults) {
 	seen := make(map[int]bool, len(p.Stages))
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		f.in("stages", i)
-		s.validate(f, seen)
+		for _, parent := range s.Parents {
+			f.check(seen[parent], "parent %d is not a stage before it (a profile's graph has no cycles)", parent)
+		}
 		if i > 0 {
 			f.check(s.ID > p.Stages[i-1].ID, "id %d does not follow %d", s.ID, p.Stages[i-1].ID)
 			f.check(s.Job >= p.Stages[i-1].Job, "job %d after job %d", s.Job, p.Stages[i-1].Job)
@@ -316,7 +326,7 @@ func (p *Profile) validate(f *faults) {
 	}
 }
 
-func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
+func (s *ProfileStage) validate(f *faults) {
 	f.between("id", float64(s.ID), -MostCount, MostCount)
 	f.between("job", float64(s.Job), -MostCount, MostCount)
 	f.text("name", s.Name, MostName)
@@ -325,15 +335,14 @@ func (s *ProfileStage) validate(f *faults, earlier map[int]bool) {
 	if s.Query != nil {
 		s.Query.validate(f)
 	}
-	for _, parent := range s.Parents {
-		f.check(earlier[parent], "parent %d is not a stage before it (a profile's graph has no cycles)", parent)
-	}
 	f.check(s.Tasks > 0, "tasks is %d, want > 0", s.Tasks)
 	f.count("tasks", s.Tasks, MostCount)
 	f.count("missed", s.Missed, MostCount)
 	f.between("left_out", float64(s.LeftOut), 0, 1)
 	f.check(s.Records > 0, "records is %d, want > 0 (the number of tasks where Spark counts none)", s.Records)
-	f.check(s.Bytes >= 0 && s.RecordsWritten >= 0 && s.BytesWritten >= 0, "a size is negative")
+	least, most := min(s.Bytes, s.RecordsWritten, s.BytesWritten), max(s.Records, s.Bytes, s.RecordsWritten, s.BytesWritten)
+	f.check(least >= 0, "a size is negative")
+	f.check(most <= MostNumber, "a size is %d, at most %d is taken", most, int64(MostNumber))
 	f.positive("duration_s", float64(s.Duration))
 	f.finite("gap_s", float64(s.Gap))
 	f.positive("core_seconds", float64(s.CoreSeconds))

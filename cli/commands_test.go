@@ -223,6 +223,28 @@ func TestProfilesAreStoredListedAndShown(t *testing.T) {
 	w.run(t, "--planner", f.address, "profiles", "show", "nobody").wantLine(t, command.ExitFailure, "nobody")
 }
 
+// A profile of the source's launcher is stored under its file's name, or the one that its user says.
+func TestTheAuthorsProfilesAreStored(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{})
+	path := filepath.Join(t.TempDir(), "kmeans-app.json")
+	if err := os.WriteFile(path, []byte(`{"0": {"duration": 8000, "nominalrate": 1000.0, "numtask": 16, "parentsIds": []}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{"kmeans": nil, "mine": {"--name", "mine"}} {
+		if o := w.run(t, append([]string{"--planner", f.address, "profiles", "put", path}, args...)...); o.code != 0 {
+			t.Fatal(o.err)
+		}
+		if p := f.last(t, api.VerbProfilePut).Body; p.Name != want || p.Stages[0].CoreSeconds != 8 {
+			t.Errorf("%+v, want %s", p, want)
+		}
+	}
+	w.runWith(t, context.Background(), `{"0": {"duration": -1}}`, "profiles", "put", "-").wantLine(t, command.ExitUsage, "stage 0: duration is -1")
+	if o := w.run(t, "profiles", "schema"); !json.Valid([]byte(o.out)) || o.out != string(api.ProfileJSONSchema()) {
+		t.Errorf("%s", o.out)
+	}
+}
+
 func TestVariantsAreCountedAndShown(t *testing.T) {
 	w := newWorld(t)
 	p, other := profile("wordcount"), profile("wordcount")
@@ -244,6 +266,7 @@ func TestABadProfileIsRefusedWithAllItsFaults(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"schema":1,"name":"x","surprise":1}`:                                               "surprise",
 		`{"schema":1,"name":"","duration_s":-1,"stages":[{"id":1,"parents":[1],"tasks":0}]}`: "name is empty",
+		`{"schema":1,"name":"x","stages":[{"id":1,"parents":[1],"tasks":0,"colour":1}]}`:     "stages[0].colour is an unknown field",
 		`{"schema":2,"name":"x","surprise":1,"stages":[]}`:                                   "of a later version",
 		`nonsense`: "profile",
 	} {

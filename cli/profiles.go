@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,12 +14,21 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
 func profilesCommand(sh *shell) *cobra.Command {
 	return group("profiles", "List, show, store and remove profiles",
-		profilesList(sh), profilesShow(sh), profilesPut(sh), profilesRm(sh))
+		profilesList(sh), profilesShow(sh), profilesPut(sh), profilesRm(sh), profilesSchema(sh))
+}
+
+func profilesSchema(sh *shell) *cobra.Command {
+	return &cobra.Command{Use: "schema", Short: "Print the JSON schema of profile files", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := sh.Stdout.Write(api.ProfileJSONSchema())
+			return err
+		}}
 }
 
 func profilesList(sh *shell) *cobra.Command {
@@ -127,14 +139,17 @@ func printVariant(w io.Writer, p api.Profile, of []string) error {
 func profilesPut(sh *shell) *cobra.Command {
 	c := orders(&cobra.Command{
 		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
-		Long: "Store a profile under the name it holds, as your own. With --shared it counts for everybody\n" +
+		Long: "Store a profile under the name it holds, as your own; one that the launcher of xSpark has written\n" +
+			"(NAME-app.json) under NAME. With --shared it counts for everybody\n" +
 			"who has none of that name: their first run makes their own of it. With --taught, too, their runs\n" +
 			"teach it for everybody. Both are an operator's to say.",
 	})
 	shared := c.Flags().Bool("shared", false, "share it with everybody")
 	taught := c.Flags().Bool("taught", false, "have everybody's runs teach it, with --shared")
+	name := c.Flags().String("name", "", "store it under this name (default: the one it holds)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p, err := readProfile(sh.Stdin, args[0])
+		p.Name = cmp.Or(*name, p.Name)
 		if err != nil {
 			return err
 		}
@@ -161,7 +176,8 @@ func whoseFlags(c *cobra.Command) *whose {
 	return &w
 }
 
-// readProfile reads and checks a profile file, "-" for standard input.
+// readProfile reads and checks a profile file, "-" for standard input: one of Pacer, or of the source's launcher, which
+// has its file's name.
 func readProfile(in io.Reader, path string) (api.Profile, error) {
 	if path != "-" {
 		f, err := os.Open(path)
@@ -171,7 +187,18 @@ func readProfile(in io.Reader, path string) (api.Profile, error) {
 		defer f.Close()
 		in = f
 	}
-	p, err := api.DecodeProfile(in)
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return api.Profile{}, fmt.Errorf("%s: %w", path, err)
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".json"), "-app")
+	if path == "-" {
+		name = "profile"
+	}
+	p, authors, err := profiles.Authors(text, name)
+	if !authors {
+		p, err = api.DecodeProfile(bytes.NewReader(text))
+	}
 	if err != nil {
 		return api.Profile{}, fmt.Errorf("%s: %w", path, err)
 	}

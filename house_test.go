@@ -37,7 +37,7 @@ type roof struct {
 var roofs = []roof{
 	{"vocabulary", "units api spark", ""},
 	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access planner/usage " +
-		"assign assign/scores sim/mesh/probe", "vocabulary"},
+		"assign assign/scores sim/mesh/probe memory/forecast memory/shaping", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
 	{"deciders", "deciders/consolidation deciders/estimate deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/recording deciders/fewest deciders/behind " +
 		"deciders/reservation deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},

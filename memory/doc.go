@@ -23,6 +23,13 @@
 // All sizes are bytes; a share per executor is rounded down to a MiB. The
 // functions are pure and safe for concurrent use.
 //
+// # Heaps that find their size
+//
+// Xu, "Data-Driven Intelligent Scheduling For Long Running Workloads In Large-Scale Datacenters" (thesis), 3:
+// Estimate and Knee are Eq 3.3 to 3.10, the search for the smallest heap at which an application that runs again
+// and again is not slower, with guards of Pacer's own (KneeParams). A Knee is a value that its caller keeps, and
+// not safe for concurrent use.
+//
 // # What the caller must do
 //
 // Start executors at their floors (Floor), shrink before a new application starts, and

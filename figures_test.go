@@ -45,6 +45,7 @@ const mostLines = 76_543 +
 	260 + // Who comes behind others, of all nodes at once.
 	370 + // Copies of last tasks that are slow, how slow a run is, tenants kept by node.
 	88 + // Interpreters however they are come to, defaults that are no file, a last stage by its floor.
+	900 + // Traces of clusters.
 	800 + // Forecasts, shaping and the knee of a heap.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 

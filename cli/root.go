@@ -49,7 +49,7 @@ func (sh *shell) root() *cobra.Command {
 		killCommand(sh.order, sh.completeApps), identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
 		versionCommand(sh))
-	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, repro.Sources()))
+	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, repro.Sources()), traceCommand(sh.Stdout))
 	root.AddCommand(demoCommand(sh))
 	root.SetHelpCommandGroupID("house")
 	root.SetCompletionCommandGroupID("house")

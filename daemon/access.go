@@ -214,7 +214,7 @@ func (t *term) webCode(by api.Principal) (*api.WebCode, error) {
 	if p.site == nil {
 		return nil, api.Errorf(api.KindConflict, "this planner shows no page: its planner.http is empty")
 	}
-	return &api.WebCode{Code: p.door.Sessions.Code(by), URL: p.site.url()}, nil
+	return &api.WebCode{Code: p.web.Sessions.Code(by), URL: p.site.url()}, nil
 }
 
 // token lets somebody ask by HTTP as who they are, or look only.
@@ -230,7 +230,7 @@ func (t *term) token(by api.Principal, r api.ControlRequest) (*api.HTTPToken, er
 	if r.Query != nil {
 		wanted = r.Query.Token
 	}
-	token, until := p.door.Sessions.Token(by, wanted)
+	token, until := p.web.Sessions.Token(by, wanted)
 	return &api.HTTPToken{Token: token, Until: until, URL: p.site.url()}, nil
 }
 

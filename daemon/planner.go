@@ -38,7 +38,7 @@ type PlannerDaemon struct {
 	conn    *bus.Conn
 	metrics *metrics.Planner
 	site    *site
-	door    *door
+	web     *webAccess
 	// term is the one in which the planner serves, nil while it has none.
 	term atomic.Pointer[term]
 	// reloaded is what the engine of a term goes by since Reload, nil before that.
@@ -87,10 +87,10 @@ func (p *PlannerDaemon) build() error {
 	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
 		return err
 	}
-	p.door = newDoor(p.cfg, p.Address, &p.term, p.audit)
-	if p.site, err = newSite(siteConfig{Address: p.cfg.HTTP, Scrapes: p.door.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP),
-		Log: p.log, Checks: map[string]func() error{metrics.HealthPath: p.alive, metrics.ReadyPath: p.door.ready},
-		Page: p.door.Server}, registry); err != nil {
+	p.web = newWebAccess(p.cfg, p.Address, &p.term, p.audit)
+	if p.site, err = newSite(siteConfig{Address: p.cfg.HTTP, Scrapes: p.web.scrapes, TLS: p.cfg.ownTLS(p.cfg.HTTP),
+		Log: p.log, Checks: map[string]func() error{metrics.HealthPath: p.alive, metrics.ReadyPath: p.web.ready},
+		Page: p.web.Server}, registry); err != nil {
 		return err
 	}
 	p.undo.add(p.site.close)

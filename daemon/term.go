@@ -75,7 +75,7 @@ func (t *term) begin() error {
 	t.loop.Owner = t.access.keyring.Owner
 	t.access.hear(func(who api.Principal, revoked bool) {
 		if revoked {
-			p.door.Sessions.End(who.Login())
+			p.web.Sessions.End(who.Login())
 		}
 		t.loop.Standing(who, revoked)
 	})

@@ -65,7 +65,7 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 				n.offered(),
 				n.TotalCores, n.Memory, runsIn()))
 		}
-		if link := p.door.link(p.site, c.Planner.Owners); c.Link != nil && link != "" {
+		if link := p.web.link(p.site, c.Planner.Owners); c.Link != nil && link != "" {
 			c.Link(link)
 		}
 	}

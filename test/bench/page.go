@@ -96,7 +96,7 @@ func serverLines(t testing.TB) (lines int) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no package web here: %v", err)
 	}
-	for _, file := range append(files, "daemon/http.go", "daemon/door.go") {
+	for _, file := range append(files, "daemon/http.go", "daemon/webaccess.go") {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}

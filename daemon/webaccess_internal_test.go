@@ -34,7 +34,7 @@ func TestAttackByATokenForScrapes(t *testing.T) {
 			keyring := bus.NewKeyring()
 			keyring.Put(ops)
 			serving := &term{access: &plannerAccess{principals: &principals{keyring: keyring}}}
-			d := &door{term: &atomic.Pointer[term]{}}
+			d := &webAccess{term: &atomic.Pointer[term]{}}
 			d.term.Store(serving)
 			d.Server = web.New(web.Config{Serves: func() (web.Planner, error) { return ready{}, nil }, Who: d.who, Admit: d.admit})
 			defer d.Close()

@@ -12,39 +12,39 @@ import (
 	"github.com/sparkpacer/pacer/web"
 )
 
-// door is how people come in by HTTP: it knows who they are while the planner serves.
-type door struct {
+// webAccess lets people in by HTTP: it knows their principals while the planner serves.
+type webAccess struct {
 	*web.Server
 	term *atomic.Pointer[term]
 }
 
-// newDoor returns the door of a planner, which others reach at an address and which serves while there is a term.
-func newDoor(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], a *audit) *door {
-	d := &door{term: t}
+// newWebAccess returns the access to a planner, which others reach at an address and which serves while there is a term.
+func newWebAccess(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], a *audit) *webAccess {
+	w := &webAccess{term: t}
 	if cfg.Listen == "" && cfg.NatsURL == "" {
 		address = func() string { return "" } // Only this process can connect.
 	}
-	d.Server = web.New(web.Config{Serves: d.serves, Who: d.who, Admit: d.admit, Began: a.session, Hosts: hosts(cfg),
+	w.Server = web.New(web.Config{Serves: w.serves, Who: w.who, Admit: w.admit, Began: a.session, Hosts: hosts(cfg),
 		Release: cfg.Engine.Release, Planner: address})
-	return d
+	return w
 }
 
 var errStandsBy = api.Errorf(api.KindTransient, "this planner stands by, another one serves")
 
 // serving is the term in which the planner serves.
-func (d *door) serving() (*term, error) {
-	if t := d.term.Load(); t != nil {
+func (w *webAccess) serving() (*term, error) {
+	if t := w.term.Load(); t != nil {
 		return t, nil
 	}
 	return nil, errStandsBy
 }
 
 // serves is the planner that answers.
-func (d *door) serves() (web.Planner, error) { return d.serving() }
+func (w *webAccess) serves() (web.Planner, error) { return w.serving() }
 
 // ready is an error when the planner serves nobody, or cannot promise anything.
-func (d *door) ready() error {
-	t, err := d.serving()
+func (w *webAccess) ready() error {
+	t, err := w.serving()
 	if err != nil {
 		return err
 	}
@@ -53,21 +53,21 @@ func (d *door) ready() error {
 
 // scrapes refuses whoever may not see metrics: people, of any role, may. Whom to let in is known to a planner that
 // serves.
-func (d *door) scrapes(token string) error {
-	by, _, err := d.Holder(token)
+func (w *webAccess) scrapes(token string) error {
+	by, _, err := w.Holder(token)
 	if err == nil {
 		err = access.Verb(by, api.VerbApps)
 	}
 	if err == nil {
 		by.Scrapes = true // Whatever the token is for.
-		err = d.count(by, 0)
+		err = w.count(by, 0)
 	}
 	return err
 }
 
 // who is the principal of a login.
-func (d *door) who(login string) (by api.Principal, err error) {
-	t, err := d.serving()
+func (w *webAccess) who(login string) (by api.Principal, err error) {
+	t, err := w.serving()
 	if err == nil {
 		by, err = t.access.keyring.Who(login)
 	}
@@ -75,14 +75,14 @@ func (d *door) who(login string) (by api.Principal, err error) {
 }
 
 // admit counts a request of by's, whose connection is a stranger's no more.
-func (d *door) admit(r *http.Request, by api.Principal, size int) error {
+func (w *webAccess) admit(r *http.Request, by api.Principal, size int) error {
 	proven(r)
-	return d.count(by, size)
+	return w.count(by, size)
 }
 
 // count takes a request out of the allowance that it is of.
-func (d *door) count(by api.Principal, size int) error {
-	t, err := d.serving()
+func (w *webAccess) count(by api.Principal, size int) error {
+	t, err := w.serving()
 	switch {
 	case err != nil:
 		return err
@@ -109,8 +109,8 @@ func hosts(cfg PlannerConfig) []string {
 }
 
 // link is an address of the page at which an owner of the planner begins a session; "" where there is none.
-func (d *door) link(at *site, owners []Owner) string {
-	t := d.term.Load()
+func (w *webAccess) link(at *site, owners []Owner) string {
+	t := w.term.Load()
 	if t == nil || at == nil || len(owners) == 0 {
 		return ""
 	}
@@ -118,5 +118,5 @@ func (d *door) link(at *site, owners []Owner) string {
 	if err != nil {
 		return ""
 	}
-	return at.url() + "/#" + d.Sessions.Code(by)
+	return at.url() + "/#" + w.Sessions.Code(by)
 }

@@ -156,7 +156,7 @@ func (p *PlannerDaemon) await(ctx context.Context, shared *bus.Bucket) (*taken, 
 	host, _ := os.Hostname()
 	began := time.Now()
 	now := func() units.Instant { return units.Instant(time.Since(began) + 1) }
-	nodes, stop, err := overhear(p.conn, now)
+	nodes, stop, err := hearNodes(p.conn, now)
 	if err != nil {
 		return nil, err
 	}

@@ -234,7 +234,7 @@ func (c NodeConfig) Validate() error {
 		faults = append(faults, errors.New("jar: no path is given and this binary carries none"))
 	}
 	_, err := c.Users(executor.Layout{})
-	_, _, homesErr := c.homes()
+	_, _, homesErr := c.allowedHomes()
 	return wrapFaults("node", append(faults, err, homesErr, c.engine().Validate()))
 }
 

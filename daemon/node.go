@@ -229,7 +229,7 @@ func (n *NodeDaemon) command() (commandLine, error) {
 			return nil, fmt.Errorf("install the jar: %w", err)
 		}
 	}
-	sparks, javas, err := n.cfg.homes()
+	sparks, javas, err := n.cfg.allowedHomes()
 	if err != nil {
 		return nil, err
 	}

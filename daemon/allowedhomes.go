@@ -10,9 +10,9 @@ import (
 	"github.com/sparkpacer/pacer/infra/executor"
 )
 
-// homes are where the drivers' Spark and Java may be (docs/decisions/034): what the
+// allowedHomes are where the drivers' Spark and Java may be (docs/decisions/034): what the
 // configuration lists and nothing else, or what this machine shows to have.
-func (c NodeConfig) homes() (sparks, javas executor.Places, err error) {
+func (c NodeConfig) allowedHomes() (sparks, javas executor.Places, err error) {
 	sparks, err1 := places("spark-homes", c.SparkHomes, c.foundSparks)
 	javas, err2 := places("java-homes", c.JavaHomes, foundJavas)
 	return sparks, javas, errors.Join(err1, err2)

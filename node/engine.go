@@ -70,7 +70,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	r.foldFailures(s.Failures)
 	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
 	r.orphans.pass(r, now, s.Deaf)
-	settle(r, &e.division, dt)
+	tellShortages(r, &e.division, dt)
 	r.weights.crowd(r.execs, &e.division.capacity)
 	for _, x := range r.execs {
 		r.wake(x, now)

@@ -43,7 +43,7 @@ func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 		e.division.capacity.driver(now, id)
 	}
 	r.orphans = r.orphans.adopt(r, now, &p)
-	r.take(now, now.Add(-held), p)
+	r.takePlan(now, now.Add(-held), p)
 	r.out.event(Event{Kind: EventPlanApplied, Epoch: p.Epoch})
 	e.follow(p.Division)
 	for _, x := range r.execs {

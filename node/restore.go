@@ -77,7 +77,7 @@ func (r *roster) restore(s *State) error {
 	if s.Boot == r.cfg.Boot {
 		r.orphans = s.Orphans
 	}
-	r.take(0, 0, s.Plan)
+	r.takePlan(0, 0, s.Plan)
 	if s.Boot == r.cfg.Boot {
 		for i, a := range r.apps {
 			if i < len(s.Deadlines) {

@@ -16,9 +16,9 @@ type controlKey struct {
 	stage    api.StageKey
 }
 
-// take makes p the Plan in force, whose times left were right at sent. Targets that it
+// takePlan makes p the Plan in force, whose times left were right at sent. Targets that it
 // repeats keep their controllers and, with the same Rev, their anchors.
-func (r *roster) take(now, sent units.Instant, p api.Plan) {
+func (r *roster) takePlan(now, sent units.Instant, p api.Plan) {
 	before := make(map[controlKey]*control)
 	old := r.apps
 	for _, a := range old {

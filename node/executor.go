@@ -51,7 +51,7 @@ type executor struct {
 	busy       units.Instant
 	// failing are its failed actions; refused says that the newest Sample
 	// carried a failed quota write.
-	failing streak
+	failing failureStreak
 	refused bool
 
 	records []*record

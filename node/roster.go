@@ -25,7 +25,7 @@ type roster struct {
 	orphans orphans
 	losses  losses
 	samples uint64 // How many Samples have come.
-	failing [len(actionNames)]streak
+	failing [len(actionNames)]failureStreak
 }
 
 // app is an application of the Plan in force.

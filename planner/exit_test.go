@@ -341,15 +341,18 @@ func TestWorkAfterTheStopIsReckonedWith(t *testing.T) {
 	if p := w.stored("p"); p == nil || p.Duration != 38 || p.Exit != 32 {
 		t.Fatalf("profile %+v", p)
 	}
-	for deadline, want := range map[units.Seconds]string{
-		37:  "deadline 37s is infeasible: all cores would finish in 38s, the earliest feasible deadline is",
-		100: "deadline 1m40s is feasible: all cores would finish in 38s; 32s pass after its context's stop, as in the only run that is known",
+	for _, c := range []struct {
+		deadline units.Seconds
+		want     string
+	}{
+		{37, "deadline 37s is infeasible: all cores would finish in 38s, the earliest feasible deadline is"},
+		{100, "deadline 1m40s is feasible: all cores would finish in 38s; 32s pass after its context's stop, as in the only run that is known"},
 	} {
-		r := registration("p", deadline)
-		r.Submission = fmt.Sprint("due ", deadline)
+		r := registration("p", c.deadline)
+		r.Submission = fmt.Sprint("due ", c.deadline)
 		reply := w.mustRegister(r)
-		if !strings.HasPrefix(reply.Reason, want) {
-			t.Errorf("%q, want %q", reply.Reason, want)
+		if !strings.HasPrefix(reply.Reason, c.want) {
+			t.Errorf("%q, want %q", reply.Reason, c.want)
 		}
 		w.exit(r.Submission, 1)
 		w.live(3 * time.Second)

@@ -42,6 +42,7 @@ type world struct {
 	events     map[api.AppID]uint64
 	published  int
 	standby    *ledger.Ledger
+	done       *uint64 // Of all actions, nil for no test that an oracle has.
 }
 
 const epoch = units.Instant(1_800_000_000_000_000_000)
@@ -59,6 +60,7 @@ func newWorldOf(t tb, cfg planner.Config, nodes ...string) *world {
 	}
 	w := &world{tb: t, e: e, cfg: cfg, now: epoch, disk: map[string][]byte{}, plans: map[string]api.Plan{},
 		directives: map[api.AppID]api.Directive{}, seq: map[string]uint64{}, memory: map[string]units.Bytes{}, hosts: map[string][]string{}, boots: map[string]string{}, events: map[api.AppID]uint64{}}
+	w.done = summed(t)
 	w.newStandby(nil)
 	for _, n := range nodes {
 		w.hello(n)
@@ -71,6 +73,7 @@ func (w *world) step(event planner.Event) any {
 	w.Helper()
 	var body any
 	actions := w.e.Step(w.now, event)
+	w.sum(acts(actions)...)
 	if fault := w.e.Inconsistent(); fault != "" {
 		w.Fatalf("after %#v: %s", event, fault)
 	}
@@ -100,6 +103,7 @@ func (w *world) step(event planner.Event) any {
 				w.Fatalf("two replies to one request")
 			}
 			body = a.Work(w.e.View().Snapshot(), nil)
+			w.sum(body)
 		case planner.Reply:
 			if body != nil {
 				w.Fatalf("two replies to one request")
@@ -246,7 +250,9 @@ func (w *world) restart() {
 // has heard of it.
 func (w *world) cut(event planner.Event) {
 	w.Helper()
-	w.turn.Take(w.e.Step(w.now, event))
+	actions := w.e.Step(w.now, event)
+	w.sum(acts(actions)...)
+	w.turn.Take(actions)
 	w.hear()
 	if _, err := w.turn.End(w.save); err != nil {
 		w.Fatalf("save: %v", err)

@@ -2,8 +2,13 @@ package sim
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"flag"
+	"fmt"
 	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,21 +104,32 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	for seed := range uint64(*seeds) {
-		var history bytes.Buffer
-		var into io.Writer
-		if seed < 2 {
-			into = &history
-		}
-		if err := RunChaos(seed, into); err != nil {
-			t.Error(err)
-		}
-		if seed < 2 {
-			if _, err := replay.Run(&history, ""); err != nil {
-				t.Errorf("seed %d: the replay: %v", seed, err)
+	histories := make([]string, *seeds)
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(*seeds); i = next.Add(1) - 1 {
+				var history bytes.Buffer
+				sum := sha256.New()
+				into := io.Writer(sum)
+				if i < 2 {
+					into = io.MultiWriter(sum, &history)
+				}
+				if err := RunChaos(uint64(i), into); err != nil {
+					t.Error(err)
+				}
+				if i < 2 {
+					if _, err := replay.Run(&history, ""); err != nil {
+						t.Errorf("seed %d: the replay: %v", i, err)
+					}
+				}
+				histories[i] = fmt.Sprintf("%x", sum.Sum(nil))[:16]
 			}
-		}
+		})
 	}
+	wait.Wait()
+	compareSums(t, histories)
 }
 
 // TestAnApplicationWithoutExecutorsFails: where executors die again and again the

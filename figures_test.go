@@ -21,6 +21,7 @@ import (
 //	house.top_folders     folders at the root that have files, those of a dot left out
 //	house.long_lines      lines of Go without tests that have more than 120 characters
 //	house.keys            configuration keys that docs/configuration.md lists
+//	house.facets          capabilities that keep their state in a facet of the ledger (ledger.Register)
 //	house.back_arrows.P   of package P the arrows that run back up. An arrow runs from a file to another
 //	                      one that declares something it uses: a type, a function, a method, a field. A
 //	                      file stands above all that it uses, so these are the arrows between files of a
@@ -44,10 +45,14 @@ const mostLines = 76_543 +
 	60 + // What the page says: progress that is not known, sizes in words, late runs in a counter.
 	260 + // Who comes behind others, of all nodes at once.
 	370 + // Copies of last tasks that are slow, how slow a run is, tenants kept by node.
+	440 + // Facets: what a capability keeps stands with it, and the ledger keeps it for the capability.
 	88 + // Interpreters however they are come to, defaults that are no file, a last stage by its floor.
 	900 + // Traces of clusters.
 	800 + // Forecasts, shaping and the knee of a heap.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
+
+// leastFacets is how many capabilities have a facet at least.
+const leastFacets = 1
 
 // mostMethods and mostFields are those of a type.
 const mostMethods, mostFields = 30, 25
@@ -116,6 +121,7 @@ func TestHouse(t *testing.T) {
 		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 			return
 		}
+		figures["facets"] += bytes.Count(body, []byte("= ledger.Register("))
 		top, _, _ := strings.Cut(name, "/")
 		for line := range bytes.Lines(body) {
 			figures["source_lines"]++
@@ -129,6 +135,9 @@ func TestHouse(t *testing.T) {
 	})
 	if n := figures["product_lines"]; n > mostLines {
 		t.Errorf("the product has %d lines of Go without tests, at most %d may be: delete what is superfluous", n, mostLines)
+	}
+	if n := figures["facets"]; n < leastFacets {
+		t.Errorf("%d facets, at least %d were there: a capability keeps its state in one", n, leastFacets)
 	}
 	if n := figures["long_lines"]; n > 0 {
 		t.Errorf("%d lines of Go without tests have more than 120 characters", n)

@@ -42,8 +42,6 @@ type App struct {
 	Notices   []string
 	Directive api.Directive // In force.
 	Marks     Marks
-	// Reservation is what is reserved for it while nobody can foresee whether its deadline is kept.
-	Reservation Reservation
 	// Attachment is how it stands if another cluster manager starts its executors.
 	Attachment Attachment
 	// Profile is its own copy of the profile that it is matched to, nil without one.
@@ -56,6 +54,8 @@ type App struct {
 	opened []*Stage // Stages that are not done, in order of id and attempt.
 
 	Clocks Clocks
+	// held is what facets keep of it.
+	held facets
 	// told says that a reply has carried the notice in force.
 	told     bool
 	versions versions
@@ -367,11 +367,14 @@ func (a *App) Gated() bool {
 // as far as is known, or that has passed only now, or with a reservation.
 func (a *App) Band() api.Band {
 	p := &a.Promise
-	if a.Reservation.Held() > 0 || p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Overdue {
+	if a.held.cores > 0 || p.Mode == Paced && p.Deadline > 0 && !p.Gate.Infeasible && !p.Gate.Overdue {
 		return api.BandPromised
 	}
 	return api.BandShared
 }
+
+// Reserved are the cores that facets reserve for a (Facet.Cores).
+func (a *App) Reserved() units.Cores { return a.held.cores }
 
 // Observed reports whether a is only watched: it is planned as if it were paced,
 // and runs with all cores.

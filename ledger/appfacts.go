@@ -72,7 +72,7 @@ func (f Registered) apply(l *Ledger) error {
 	if f.Seats != nil {
 		f.Seats.take(l, a)
 	}
-	change(l, a, partState|partProfile)
+	l.batch.subject.app, l.batch.subject.parts = a, partState|partProfile
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (f Judged) apply(l *Ledger) error {
 }
 
 // DeadlineGiven: an application has another deadline, and its gate is as if nothing had
-// happened to it; what was reserved was for the other one. Where it is its submission's, that is
+// happened to it. Where it is its submission's, that is
 // moved by as much: contexts that follow keep the time that they have.
 type DeadlineGiven struct {
 	App      api.AppID
@@ -182,7 +182,7 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 			o.Moved += f.Deadline - p.Deadline
 		}
 	}
-	a.Promise.Deadline, a.Promise.Gate, a.Reservation = f.Deadline, Gate{}, Reservation{}
+	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
 	return nil
 }
 
@@ -216,7 +216,6 @@ func (f ModeSet) apply(l *Ledger) error {
 		return err
 	}
 	a.Promise.Mode = f.Mode
-	a.Reservation.Over = a.Reservation.Cores > 0 && (a.Reservation.Over || f.Mode != Recording)
 	return nil
 }
 

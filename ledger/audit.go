@@ -49,6 +49,11 @@ func (l *Ledger) Audit() string {
 	if fault := auditMemory(l); fault != "" {
 		return fault
 	}
+	for id, p := range l.profiles.stored {
+		if fault := auditHeld(p); fault != "" {
+			return fmt.Sprintf("profile %s: %s", id.name, fault)
+		}
+	}
 	if v := l.View(); !slices.Equal(v.Apps(), sorted(l.apps)) || !slices.Equal(v.Nodes(), sorted(l.nodes)) {
 		return "the line-up is not that of the applications or nodes"
 	}
@@ -90,6 +95,9 @@ func auditMemory(l *Ledger) string {
 		return fmt.Sprintf("the claims of nodes are %v, of executors %v", l.claims, claims)
 	}
 	for _, n := range sorted(l.nodes) {
+		if fault := auditHeld(n); fault != "" {
+			return fmt.Sprintf("node %s: %s", n.Node, fault)
+		}
 		if n.book.claimed != claims[n.Node] || !slices.Equal(n.book.tenants, l.allocations[n.Node]) {
 			return fmt.Sprintf("node %s has claims of %v, and %d tenants", n.Node, n.book.claimed, len(n.book.tenants))
 		}
@@ -118,6 +126,24 @@ func (a *App) audit() string {
 		return "its profile has changed, and snapshots have it as it was"
 	case !slices.Equal(a.opened, open):
 		return "its open stages are not those that are not done"
+	}
+	return auditHeld(a)
+}
+
+// auditHeld looks for values of facets of x that cannot be, and for those that were changed where they stand.
+func auditHeld[T Subject](x T) string {
+	kinds, has := *kindsOf[T](), *facetsOf(x)
+	for place, h := range has.list {
+		if err := kinds[place].check(h.value); err != nil {
+			return err.Error()
+		}
+		if _, sum, _ := encodeFacet(h.value); h.value != nil && sum != h.sum {
+			return kinds[place].name + " has changed, and is stored as it was"
+		}
+	}
+	anew := has
+	if anew.count(kinds); anew.cores != has.cores {
+		return fmt.Sprintf("%v cores are reserved, by its facets %v", has.cores, anew.cores)
 	}
 	return ""
 }

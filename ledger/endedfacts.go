@@ -63,6 +63,7 @@ func (f Archived) apply(l *Ledger) error {
 		l.free(a, x)
 	}
 	l.removeApp(a)
+	removeFacets(a, l)
 	return nil
 }
 

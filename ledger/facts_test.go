@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,8 @@ func factNames(t *testing.T) []string {
 			t.Fatal(err)
 		}
 		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "apply" && f.Recv != nil {
+			// The types of record.go are embedded in facts of capabilities.
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "apply" && f.Recv != nil && !strings.HasSuffix(file, "record.go") {
 				names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
 			}
 		}
@@ -94,7 +96,7 @@ func examples() []ledger.Fact {
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
 		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.UnknownExecutor{{ID: "3", State: api.ExecutorRunning}}},
 		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 9}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
-		ledger.Reserved{App: "app-8", Reservation: ledger.Reservation{Cores: 1}, Why: "1.0 of 4.0 cores are reserved"}, ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
+		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
 		ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"b"}, Cores: 4}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},

@@ -26,6 +26,8 @@ import (
 //	history/ID            an application that is over (Ended)
 //	runs/N                runs of applications that are over (Run), for longer than these
 //	queue/KEY             what the queue's policy has learnt, in its own form
+//	facet/FACET/ID        what a facet keeps of an application (Facet); in the place of ID there may be a NODE, or a
+//	                      profile's NAME or NAME/OWNER
 //
 // Names are escaped as in a URL's path.
 // All values but samples, counters and usage (appendNumbers) are JSON with the layout as
@@ -44,6 +46,7 @@ const (
 	historyPrefix = "history/"
 	runsPrefix    = "runs/"
 	queuePrefix   = "queue/"
+	facetPrefix   = "facet/"
 	// asidePrefix begins the keys of records that could not be read. They are not read again.
 	asidePrefix = "aside/"
 )
@@ -51,7 +54,8 @@ const (
 // Prefixes are those of all keys that a ledger saves: what is stored under
 // them, and only that, is handed to New.
 func Prefixes() []string {
-	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix, runsPrefix, queuePrefix}
+	return []string{"planner/", appPrefix, planPrefix, profilePrefix, historyPrefix, runsPrefix, queuePrefix,
+		facetPrefix}
 }
 
 // errLayout says that a record was written by another release, as all beside it were.

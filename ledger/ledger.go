@@ -34,14 +34,15 @@ type Config struct {
 }
 
 // Fact is one thing that has happened or that was decided: one of the exported types of
-// this package with the unexported method apply. Facts are values; what they point to
-// must not change once they are recorded.
+// this package with the unexported method apply, or one of a capability's package, which embeds OfApp, OfNode or
+// OfProfile. Its method Apply(View, T, *S) error changes the value of a Facet of S that an App, Node or Profile T has, or
+// says what cannot be true. Facts are values; what they point to must not change once they are recorded.
 type Fact interface {
 	// apply makes the ledger know it. What it cannot be true of is an error, and changes
 	// nothing.
 	apply(l *Ledger) error
-	// line is its row in the table of what facts say (lines.go).
-	line() Line
+	// Line is its row in the table of what facts say (lines.go).
+	Line() Line
 }
 
 // Change is a fact that was recorded.
@@ -54,7 +55,7 @@ type Change struct {
 }
 
 // Line is what c says.
-func (c Change) Line() Line { return c.Fact.line() }
+func (c Change) Line() Line { return c.Fact.Line() }
 
 // Ledger is what a planner knows. It changes by Record alone, and is not safe for
 // concurrent use. Ledgers that began alike, and record the same facts at the same times
@@ -129,32 +130,6 @@ type batch struct {
 // earlier now counts as the latest one).
 func (l *Ledger) Begin(now units.Instant) { l.now = max(l.now, now) }
 
-// Record records a fact, unless that cannot be true: its error is an *ImpossibleError.
-func (l *Ledger) Record(f Fact) error {
-	err := f.apply(l)
-	s := l.batch.subject
-	l.batch.subject = subject{}
-	if err != nil {
-		return &ImpossibleError{f, err}
-	}
-	s.changes(l)
-	l.seq++
-	l.batch.changes = append(l.batch.changes, Change{Seq: l.seq, At: l.now, Fact: f})
-	return nil
-}
-
-// ImpossibleError is the error of Record: the fact cannot be true, so who decided it is
-// wrong. The ledger is as it was.
-type ImpossibleError struct {
-	Fact Fact
-	Err  error
-}
-
-func (e *ImpossibleError) Error() string { return fmt.Sprintf("record %T: %v", e.Fact, e.Err) }
-
-// Unwrap returns what cannot be true.
-func (e *ImpossibleError) Unwrap() error { return e.Err }
-
 // app is the application that a fact is about, which changes these parts of it if it can be true.
 func (l *Ledger) app(id api.AppID, what parts) (*App, error) {
 	a := l.apps[id]
@@ -207,6 +182,9 @@ type subject struct {
 	stage *Stage
 	node  *Node
 	of    nodeParts
+	// profile is a stored one, why the reason that a fact of a facet has for what it says of an application.
+	profile profileID
+	why     string
 }
 
 // changes gives what the fact is about the version of the batch.

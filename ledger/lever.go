@@ -13,7 +13,6 @@ func (Registered) lever()      {} // Enter: start or wait.
 func (Started) lever()         {} // Enter: start.
 func (QueuePlaced) lever()     {} // Enter: wait.
 func (TurnedDown) lever()      {} // Enter: refuse.
-func (Reserved) lever()        {} // Reserve cores, or take that back.
 func (Capped) lever()          {} // Cap.
 func (Judged) lever()          {} // Band: what is thought of a deadline, and the gate that this means.
 func (GateSet) lever()         {} // Band: let go, or held back again.

@@ -14,7 +14,7 @@ import (
 
 // Applications.
 
-func (f Registered) line() Line {
+func (f Registered) Line() Line {
 	executors := 0
 	if f.Seats != nil {
 		executors = len(f.Seats.Nodes)
@@ -30,7 +30,7 @@ func (f Registered) line() Line {
 	}
 }
 
-func (f Reclaimed) line() Line {
+func (f Reclaimed) Line() Line {
 	if f.Name == "" {
 		return quiet("executors taken over")
 	}
@@ -42,12 +42,12 @@ func takenOver(id api.AppID, name string, executors int) Line {
 		"application taken over: %s (%s) goes on with %d executors, all cores", id, name, executors)
 }
 
-func (f Started) line() Line {
+func (f Started) Line() Line {
 	return usual("application started", ofApp(f.App), "%s started after %v in the queue: %s; %d executors",
 		f.App, f.Waited.Round(time.Second), f.Reason, len(f.Nodes))
 }
 
-func (f TurnedDown) line() Line {
+func (f TurnedDown) Line() Line {
 	var about []any
 	if f.App != "" {
 		about = ofApp(f.App)
@@ -55,19 +55,19 @@ func (f TurnedDown) line() Line {
 	return trouble("application refused", about, "%q refused: %v", f.Name, f.Err)
 }
 
-func (f KillAsked) line() Line {
+func (f KillAsked) Line() Line {
 	if f.Queued {
 		return usual("application killed", ofApp(f.App), "%s was killed by %s while it was queued", f.App, f.By)
 	}
 	return usual("application killed", ofApp(f.App), "%s was killed by %s: its driver is to end", f.App, f.By)
 }
 
-func (f ContextStopped) line() Line {
+func (f ContextStopped) Line() Line {
 	return usual("context stopped", ofApp(f.App), "%s stopped its context after %s%s",
 		f.App, f.At, ofDeadline(f.Deadline))
 }
 
-func (f Archived) line() Line {
+func (f Archived) Line() Line {
 	d := &f.Detail
 	how := string(d.State)
 	if d.State == api.AppUnknown {
@@ -91,7 +91,7 @@ func ofDeadline(deadline units.Seconds) string {
 	return fmt.Sprintf(" of %s", deadline)
 }
 
-func (f EndedAmended) line() Line {
+func (f EndedAmended) Line() Line {
 	if !f.Failed {
 		return quiet("history amended")
 	}
@@ -101,11 +101,11 @@ func (f EndedAmended) line() Line {
 // ExitReason is the line about an application whose spark-submit has ended with that code.
 func ExitReason(code int) string { return fmt.Sprintf("spark-submit ended with exit code %d", code) }
 
-func (f PacingChanged) line() Line {
+func (f PacingChanged) Line() Line {
 	return usual("pacing changed", ofApp(f.App), "%s is %s: %s", f.App, f.Pacing, f.Why)
 }
 
-func (f TargetsPaused) line() Line {
+func (f TargetsPaused) Line() Line {
 	if f.Paused {
 		return usual("targets paused", ofApp(f.App),
 			"%s has all cores for now: %.0f %% of what is left of it is known", f.App, 100*float64(f.Known))
@@ -114,7 +114,7 @@ func (f TargetsPaused) line() Line {
 		100*float64(f.Known))
 }
 
-func (f Judged) line() Line {
+func (f Judged) Line() Line {
 	switch after := f.After.(type) {
 	case DeadlineGiven:
 		return usual("deadline changed", ofApp(f.App), "%s has a deadline of %s, %s", f.App, after.Deadline, f.Verdict)
@@ -128,7 +128,7 @@ func (f Judged) line() Line {
 	return quiet("application judged")
 }
 
-func (f ClockRead) line() Line {
+func (f ClockRead) Line() Line {
 	if f.Ahead == 0 {
 		return quiet("clock read")
 	}
@@ -136,52 +136,45 @@ func (f ClockRead) line() Line {
 		"%s: its deadline clock is %v ahead of what was made of it: this planner's clock was set", f.App, f.Ahead)
 }
 
-func (f Reserved) line() Line {
-	if f.Why == "" {
-		return quiet("cores reserved")
-	}
-	return usual("cores reserved", ofApp(f.App), "%s: %s", f.App, f.Why)
-}
-
-func (f PutBehind) line() Line {
+func (f PutBehind) Line() Line {
 	if f.Why == "" {
 		return usual("in order again", ofApp(f.App), "%s has its place by its deadline again", f.App)
 	}
 	return usual("put behind others", ofApp(f.App), "%s comes behind the others on its nodes: %s", f.App, f.Why)
 }
 
-func (f RunNotRecorded) line() Line {
+func (f RunNotRecorded) Line() Line {
 	return usual("run not recorded", ofApp(f.App), "%s is not recorded: %v", f.App, f.Err)
 }
 
-func (SerialTaken) line() Line    { return quiet("number taken") }
-func (Refused) line() Line        { return quiet("refusal kept") }
-func (Heard) line() Line          { return quiet("driver heard") }
-func (NoticeTold) line() Line     { return quiet("notice told") }
-func (Noticed) line() Line        { return quiet("notice given") }
-func (EventTaken) line() Line     { return quiet("event taken") }
-func (DeadlineGiven) line() Line  { return quiet("deadline given") }
-func (GateSet) line() Line        { return quiet("gate set") }
-func (ModeSet) line() Line        { return quiet("mode set") }
-func (Capped) line() Line         { return quiet("cap given") }
-func (Looked) line() Line         { return quiet("end looked at") }
-func (TargetsDropped) line() Line { return quiet("targets dropped") }
-func (OwnerRevoked) line() Line   { return quiet("owner revoked") }
-func (RunEnded) line() Line       { return quiet("run ended") }
-func (Exited) line() Line         { return quiet("driver exited") }
-func (StateUnknown) line() Line   { return quiet("state outdated") }
-func (LaunchTold) line() Line     { return quiet("launch told") }
-func (QueuePlaced) line() Line    { return quiet("place given") }
-func (QueueLearnt) line() Line    { return quiet("queue taught") }
+func (SerialTaken) Line() Line    { return quiet("number taken") }
+func (Refused) Line() Line        { return quiet("refusal kept") }
+func (Heard) Line() Line          { return quiet("driver heard") }
+func (NoticeTold) Line() Line     { return quiet("notice told") }
+func (Noticed) Line() Line        { return quiet("notice given") }
+func (EventTaken) Line() Line     { return quiet("event taken") }
+func (DeadlineGiven) Line() Line  { return quiet("deadline given") }
+func (GateSet) Line() Line        { return quiet("gate set") }
+func (ModeSet) Line() Line        { return quiet("mode set") }
+func (Capped) Line() Line         { return quiet("cap given") }
+func (Looked) Line() Line         { return quiet("end looked at") }
+func (TargetsDropped) Line() Line { return quiet("targets dropped") }
+func (OwnerRevoked) Line() Line   { return quiet("owner revoked") }
+func (RunEnded) Line() Line       { return quiet("run ended") }
+func (Exited) Line() Line         { return quiet("driver exited") }
+func (StateUnknown) Line() Line   { return quiet("state outdated") }
+func (LaunchTold) Line() Line     { return quiet("launch told") }
+func (QueuePlaced) Line() Line    { return quiet("place given") }
+func (QueueLearnt) Line() Line    { return quiet("queue taught") }
 
 // Stages.
 
-func (f StageAimed) line() Line {
+func (f StageAimed) Line() Line {
 	return usual("stage planned", ofStage(f.App, f.Stage), "%s stage %d.%d: %s on %s cores, %d executors",
 		f.App, f.Stage.Stage, f.Stage.Attempt, f.Left, f.Cores, len(f.Targets))
 }
 
-func (f StageEnded) line() Line {
+func (f StageEnded) Line() Line {
 	how, s := "done", f.Done.StageKey
 	if f.Done.Failed {
 		how = "failed"
@@ -190,7 +183,7 @@ func (f StageEnded) line() Line {
 		f.App, s.Stage, s.Attempt, how, max(0, f.At-f.ReadyAt), ofDeadline(f.First))
 }
 
-func (f StageShared) line() Line {
+func (f StageShared) Line() Line {
 	if f.Moved == 0 {
 		return usual("last task late", ofStage(f.App, f.Stage),
 			"%s stage %d.%d would end %s late: its last task may be copied", f.App, f.Stage.Stage, f.Stage.Attempt, f.Late)
@@ -200,35 +193,35 @@ func (f StageShared) line() Line {
 		f.App, f.Stage.Stage, f.Stage.Attempt, f.Late, f.Moved)
 }
 
-func (f StageAdded) line() Line {
+func (f StageAdded) Line() Line {
 	return usual("stage added", ofStage(f.App, f.Stage),
 		"%s stage %d.%d is not in the profile: %.1f core-seconds, estimated by %s", f.App, f.Stage.Stage, f.Stage.Attempt,
 		float64(f.Extra.Stage.CoreSeconds), f.Extra.By)
 }
 
-func (f VariantTaken) line() Line {
+func (f VariantTaken) Line() Line {
 	return usual("variant taken", ofStage(f.App, f.Stage),
 		"%s is of another variant of its profile, as stage %d.%d shows", f.App, f.Stage.Stage, f.Stage.Attempt)
 }
 
-func (f QueryEnded) line() Line {
+func (f QueryEnded) Line() Line {
 	if !f.Left {
 		return quiet("query ended")
 	}
 	return usual("query ended", ofApp(f.App), "%s: query %d has ended, and stages of it do not come", f.App, f.Execution)
 }
 
-func (StageReady) line() Line    { return quiet("stage ready") }
-func (StageMatched) line() Line  { return quiet("stage matched") }
-func (StagesFolded) line() Line  { return quiet("stages folded") }
-func (StageTargeted) line() Line { return quiet("stage targeted") }
-func (StageRebound) line() Line  { return quiet("stage rebound") }
-func (ResponseBegan) line() Line { return quiet("step response begun") }
-func (ResponseMoved) line() Line { return quiet("step response moved") }
+func (StageReady) Line() Line    { return quiet("stage ready") }
+func (StageMatched) Line() Line  { return quiet("stage matched") }
+func (StagesFolded) Line() Line  { return quiet("stages folded") }
+func (StageTargeted) Line() Line { return quiet("stage targeted") }
+func (StageRebound) Line() Line  { return quiet("stage rebound") }
+func (ResponseBegan) Line() Line { return quiet("step response begun") }
+func (ResponseMoved) Line() Line { return quiet("step response moved") }
 
 // Executors.
 
-func (f ExecutorLost) line() Line {
+func (f ExecutorLost) Line() Line {
 	switch about := ofExecutor(f.App, f.ID, f.Node); {
 	case f.Node == "":
 		return quiet("executor ended")
@@ -239,7 +232,7 @@ func (f ExecutorLost) line() Line {
 	}
 }
 
-func (f ExecutorLeaving) line() Line {
+func (f ExecutorLeaving) Line() Line {
 	if f.For == "" {
 		return quiet("executor leaving")
 	}
@@ -248,12 +241,12 @@ func (f ExecutorLeaving) line() Line {
 		f.App, f.ID, f.Node, f.For)
 }
 
-func (f ExecutorStayed) line() Line {
+func (f ExecutorStayed) Line() Line {
 	return trouble("executor stayed", ofExecutor(f.App, f.ID, f.Node),
 		"%s executor %s on %s has not left in %v: another one is given to %s", f.App, f.ID, f.Node, f.After, f.For)
 }
 
-func (f ExecutorAttached) line() Line {
+func (f ExecutorAttached) Line() Line {
 	where := "node " + f.Node
 	if f.Node == "" {
 		where = "host " + f.Host + ", where no node is"
@@ -262,19 +255,19 @@ func (f ExecutorAttached) line() Line {
 		f.ID, f.Cores, where)
 }
 
-func (f ExecutorRefused) line() Line {
+func (f ExecutorRefused) Line() Line {
 	return trouble("executor refused", ofExecutor(f.App, f.ID, f.Node), "%s does not get executor %s on %s: %s", f.App,
 		f.ID, f.Node, f.Why)
 }
 
-func (f ExecutorsWanted) line() Line {
+func (f ExecutorsWanted) Line() Line {
 	if f.Says == "" {
 		return quiet("executors wanted")
 	}
 	return usual("executors wanted", ofApp(f.App), "%s: %s", f.App, f.Says)
 }
 
-func (f AttachedObserved) line() Line {
+func (f AttachedObserved) Line() Line {
 	if f.Why == "" {
 		return usual("application held back", ofApp(f.App), "%s is not observed any more: its executors can be held back",
 			f.App)
@@ -282,33 +275,33 @@ func (f AttachedObserved) line() Line {
 	return trouble("application observed", ofApp(f.App), "%s is observed: %s", f.App, f.Why)
 }
 
-func (f ReplacementSent) line() Line {
+func (f ReplacementSent) Line() Line {
 	return usual("executor replaced", ofExecutor(f.App, f.ID, f.Node),
 		"%s gets executor %s on %s in place of a lost one", f.App, f.ID, f.Node)
 }
 
-func (f ReplacementStopped) line() Line {
+func (f ReplacementStopped) Line() Line {
 	return trouble("replacement ended", ofApp(f.App), "%s lost %d executors in %v: no more are replaced",
 		f.App, f.Lost, f.Window)
 }
 
-func (f Seated) line() Line {
+func (f Seated) Line() Line {
 	node := f.Nodes[0] // A planner grows on one node at a time.
 	return usual("application grown", append(ofApp(f.App), ofNode(node)...),
 		"%s gets %d executors on node %s, which has come", f.App, len(f.Nodes), node)
 }
 
-func (Resized) line() Line        { return quiet("application resized") }
-func (SeatsLooked) line() Line    { return quiet("seats looked at") }
-func (PlaceGivenBack) line() Line { return quiet("place given back") }
-func (ExecutorUp) line() Line     { return quiet("executor up") }
-func (ExecutorUnseen) line() Line { return quiet("executor unseen") }
-func (ExecutorIdle) line() Line   { return quiet("executor idle") }
-func (ExecutorNamed) line() Line  { return quiet("executor named") }
+func (Resized) Line() Line        { return quiet("application resized") }
+func (SeatsLooked) Line() Line    { return quiet("seats looked at") }
+func (PlaceGivenBack) Line() Line { return quiet("place given back") }
+func (ExecutorUp) Line() Line     { return quiet("executor up") }
+func (ExecutorUnseen) Line() Line { return quiet("executor unseen") }
+func (ExecutorIdle) Line() Line   { return quiet("executor idle") }
+func (ExecutorNamed) Line() Line  { return quiet("executor named") }
 
 // Nodes.
 
-func (f NodeJoined) line() Line {
+func (f NodeJoined) Line() Line {
 	if !f.News {
 		return quiet("node heard")
 	}
@@ -319,14 +312,14 @@ func joined(node string, offered units.Cores, memory units.Bytes) Line {
 	return usual("node joined", ofNode(node), "node %s offers %s cores and %s", node, offered, memory)
 }
 
-func (f NodeSaid) line() Line {
+func (f NodeSaid) Line() Line {
 	if !f.Status.Leaving {
 		return quiet("node said")
 	}
 	return usual("node left", ofNode(f.Status.Node), "node %s has stopped its controller", f.Status.Node)
 }
 
-func (f NodeLost) line() Line {
+func (f NodeLost) Line() Line {
 	if f.Revoked {
 		return trouble("node revoked", ofNode(f.Node), "the credentials of node %s were revoked: it counts as lost",
 			f.Node)
@@ -334,29 +327,29 @@ func (f NodeLost) line() Line {
 	return trouble("node lost", ofNode(f.Node), "node %s has been silent for %v", f.Node, f.Silent)
 }
 
-func (f NodeSlept) line() Line {
+func (f NodeSlept) Line() Line {
 	if f.Asleep {
 		return usual("node asleep", ofNode(f.Node), "node %s drains and sleeps: %s", f.Node, f.Why)
 	}
 	return usual("node awake", ofNode(f.Node), "node %s takes executors again: %s", f.Node, f.Why)
 }
 
-func (f NodeSpare) line() Line {
+func (f NodeSpare) Line() Line {
 	return usual("node spare", ofNode(f.Node), "node %s may sleep: %s", f.Node, f.Why)
 }
 
-func (f NodesForgotten) line() Line {
+func (f NodesForgotten) Line() Line {
 	return usual("nodes forgotten", nil, "what was learnt of executors that share nodes is learnt anew: %s", f.Why)
 }
 
-func (f NodeDrained) line() Line {
+func (f NodeDrained) Line() Line {
 	if !f.Draining {
 		return joined(f.Node, f.Offered, f.Memory)
 	}
 	return usual("node draining", ofNode(f.Node), "node %s drains", f.Node)
 }
 
-func (f NodeShrunk) line() Line {
+func (f NodeShrunk) Line() Line {
 	hit := make([]string, len(f.Hit))
 	for i, id := range f.Hit {
 		hit[i] = string(id)
@@ -364,27 +357,27 @@ func (f NodeShrunk) line() Line {
 	return trouble("node shrunk", ofNode(f.Node), "node %s %s: this hits %s", f.Node, f.What, strings.Join(hit, ", "))
 }
 
-func (f NodeClash) line() Line {
+func (f NodeClash) Line() Line {
 	return trouble("node clash", ofNode(f.Node), "node %s: another node controller (%s) uses this name",
 		f.Node, f.Incarnation)
 }
 
-func (f MachineDisputed) line() Line {
+func (f MachineDisputed) Line() Line {
 	return trouble("machine disputed", ofNode(f.Node),
 		"node %s gets no executors there: %s say that they are one machine", f.Node, f.Nodes)
 }
 
-func (f NodeForeign) line() Line {
+func (f NodeForeign) Line() Line {
 	return trouble("node of another planner", ofNode(f.Node),
 		"node %s runs executors for planner %s: it gets none of ours until they have ended", f.Node, f.Planner)
 }
 
-func (f NodeClaimed) line() Line {
+func (f NodeClaimed) Line() Line {
 	return trouble("node taken over", ofNode(f.Node),
 		"node taken over: %s followed planner %s, which does not serve any more", f.Node, f.From)
 }
 
-func (f DivisionSet) line() Line {
+func (f DivisionSet) Line() Line {
 	where, about, how := "all nodes", []any(nil), "as configured there"
 	if f.Node != "" {
 		where, about = "node "+f.Node, ofNode(f.Node)
@@ -395,7 +388,7 @@ func (f DivisionSet) line() Line {
 	return usual("division changed", about, "%s: cores are divided %s", where, how)
 }
 
-func (f QueuePolicySet) line() Line {
+func (f QueuePolicySet) Line() Line {
 	p := f.Policy
 	if p == nil {
 		return usual("policy changed", nil, "the queue is served as configured")
@@ -410,15 +403,15 @@ func (f QueuePolicySet) line() Line {
 	return usual("policy changed", nil, "the queue is served by %s, and else as configured", strings.Join(set, ", "))
 }
 
-func (NodeChallenged) line() Line { return quiet("node challenged") }
-func (NodeCleared) line() Line    { return quiet("node cleared") }
-func (NodeSilent) line() Line     { return quiet("node silent") }
-func (NodeForgotten) line() Line  { return quiet("node forgotten") }
-func (PlanRepeated) line() Line   { return quiet("plan repeated") }
+func (NodeChallenged) Line() Line { return quiet("node challenged") }
+func (NodeCleared) Line() Line    { return quiet("node cleared") }
+func (NodeSilent) Line() Line     { return quiet("node silent") }
+func (NodeForgotten) Line() Line  { return quiet("node forgotten") }
+func (PlanRepeated) Line() Line   { return quiet("plan repeated") }
 
 // Profiles.
 
-func (f ProfileSaved) line() Line {
+func (f ProfileSaved) Line() Line {
 	about := ofProfile(f.Body.Name)
 	if f.By == "" {
 		return usual("profile changed", about, "profile %q %s", f.Body.Name, f.How)
@@ -426,37 +419,37 @@ func (f ProfileSaved) line() Line {
 	return usual("profile changed", append(about, ofApp(f.By)...), "profile %q %s from %s", f.Body.Name, f.How, f.By)
 }
 
-func (f ProfileRemoved) line() Line {
+func (f ProfileRemoved) Line() Line {
 	return usual("profile changed", ofProfile(f.Name), "profile %q removed", f.Name)
 }
 
-func (f RunTakenBack) line() Line {
+func (f RunTakenBack) Line() Line {
 	return usual("profile changed", append(ofProfile(f.Name), ofApp(f.App)...), "profile %q put back from %s",
 		f.Name, f.App)
 }
 
 // The planner, its store and its bus.
 
-func (f DecisionRefused) line() Line {
+func (f DecisionRefused) Line() Line {
 	return trouble("decision refused", nil, "a decision was left out: %v", f.Err)
 }
 
-func (f MessageRefused) line() Line {
+func (f MessageRefused) Line() Line {
 	return trouble("message refused", []any{"from", f.From}, "message from %s: %v", f.From, f.Err)
 }
 
-func (f PublishFailed) line() Line {
+func (f PublishFailed) Line() Line {
 	return trouble("publish failed", []any{"to", f.To}, "publish to %s: %v", f.To, f.Err)
 }
 
-func (f StoreFailed) line() Line {
+func (f StoreFailed) Line() Line {
 	return trouble("store failed", nil, "the planner is read-only, for its state cannot be stored: %v", f.Err)
 }
 
-func (f RecordLost) line() Line {
+func (f RecordLost) Line() Line {
 	return trouble("record lost", nil, "a record of the state is lost: %v", f.Err)
 }
 
-func (StoreWorks) line() Line { return usual("store works", nil, "the state can be stored again") }
-func (Passed) line() Line     { return quiet("time passed") }
-func (Waited) line() Line     { return quiet("time waited") }
+func (StoreWorks) Line() Line { return usual("store works", nil, "the state can be stored again") }
+func (Passed) Line() Line     { return quiet("time passed") }
+func (Waited) Line() Line     { return quiet("time waited") }

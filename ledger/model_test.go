@@ -46,6 +46,8 @@ type machine struct {
 	history  []api.AppID
 	serial   uint64
 	events   uint64
+	// marks are how many applications, nodes and profiles have (appMarked and so on).
+	marks map[string]int
 }
 
 // know records a fact, of which the model says whether it can be true.
@@ -196,6 +198,7 @@ func (m *machine) Forget(t *rapid.T) {
 	if m.know(t, possible, ledger.NodeForgotten{Node: n}) {
 		delete(m.nodes, n)
 		delete(m.memory, n)
+		delete(m.marks, n)
 	}
 }
 
@@ -204,6 +207,7 @@ func (m *machine) Profile(t *rapid.T) {
 	if rapid.Bool().Draw(t, "removed") {
 		m.know(t, m.profiles[name], ledger.ProfileRemoved{Name: name})
 		delete(m.profiles, name)
+		delete(m.marks, name)
 		return
 	}
 	m.know(t, true, ledger.ProfileSaved{Body: ledgertest.Chain(name)})
@@ -317,6 +321,27 @@ func (m *machine) Promise(t *rapid.T) {
 	}).Draw(t, "fact"))
 }
 
+// Mark has facets of something keep another mark, of three at most an application.
+func (m *machine) Mark(t *rapid.T) {
+	id, a := m.drawApp(t)
+	node, profile := m.drawNode(t), m.drawProfile(t)
+	_, there := m.nodes[node]
+	switch rapid.SampledFrom([]string{"application", "node", "profile"}).Draw(t, "of") {
+	case "application":
+		if m.know(t, a != nil && m.marks[string(id)] < mostMarks, appMarked{ledger.OfApp{App: id}, "x"}) {
+			m.marks[string(id)]++
+		}
+	case "node":
+		if m.know(t, there, nodeMarked{ledger.OfNode{Node: node}, "x"}) {
+			m.marks[node]++
+		}
+	case "profile":
+		if m.know(t, m.profiles[profile], profileMarked{ledger.OfProfile{Name: profile}, "x"}) {
+			m.marks[profile]++
+		}
+	}
+}
+
 func (m *machine) GiveUp(t *rapid.T) {
 	id, a := m.drawApp(t)
 	if m.know(t, a != nil, ledger.ReplacementStopped{App: id}) {
@@ -345,6 +370,7 @@ func (m *machine) Bury(t *rapid.T) {
 	if m.know(t, a != nil && a.ended, ledger.Archived{App: id, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: id, State: api.AppFinished}},
 		Run: ledger.Run{App: id, Profile: "p", State: api.AppFinished}}) {
 		delete(m.apps, id)
+		delete(m.marks, string(id))
 		m.history = append(m.history, id)
 		m.history = m.history[max(0, len(m.history)-config().History):]
 	}
@@ -355,7 +381,7 @@ func kept(t *rapid.T, l *ledger.Ledger) string {
 	v := l.View()
 	all := []any{string(v.Learnt("a/b")), v.Epoch(), v.Serial(), v.Identity(), v.Ended(), slices.Collect(v.Runs())}
 	for _, a := range v.Apps() {
-		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil, a.Wait)
+		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil, a.Wait, appTally.Of(a))
 		for _, s := range a.Order {
 			all = append(all, s.StageRecord)
 		}
@@ -366,10 +392,10 @@ func kept(t *rapid.T, l *ledger.Ledger) string {
 		for i := range p.Apps {
 			p.Apps[i].Launch = nil // It is told until the node has taken it.
 		}
-		all = append(all, n.NodeRecord, p)
+		all = append(all, n.NodeRecord, p, nodeTally.Of(n))
 	}
 	for _, p := range v.Profiles() {
-		all = append(all, p.Body)
+		all = append(all, p.Body, profileTally.Of(p))
 	}
 	body, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
@@ -429,6 +455,19 @@ func (m *machine) check(t *rapid.T) {
 	if len(ids) != len(m.apps) || !maps.Equal(drains, m.nodes) || !maps.Equal(profiles, m.profiles) || !slices.Equal(ended, m.history) || v.Serial() != m.serial {
 		t.Fatalf("applications %v, nodes %v, profiles %v, history %v, serial %d; want %+v", ids, drains, profiles, ended, v.Serial(), m)
 	}
+	marks := map[string]int{}
+	for _, a := range v.Apps() {
+		marks[string(a.ID)] = len(appTally.Of(a).Marks)
+	}
+	for _, n := range v.Nodes() {
+		marks[n.Node] = len(nodeTally.Of(n).Marks)
+	}
+	for _, p := range v.Profiles() {
+		marks[p.Body.Name] = len(profileTally.Of(p).Marks)
+	}
+	if maps.DeleteFunc(marks, func(_ string, n int) bool { return n == 0 }); !maps.Equal(marks, m.marks) {
+		t.Fatalf("marks %v, want %v", marks, m.marks)
+	}
 	var pairs []api.Pair
 	for key, value := range m.disk {
 		pairs = append(pairs, api.Pair{Key: key, Value: value})
@@ -463,11 +502,12 @@ func newMachine(t *rapid.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, memory: map[string]units.Bytes{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{}}
+	return &machine{Ledger: l, now: units.Instant(time.Second), disk: map[string][]byte{}, nodes: map[string]bool{}, memory: map[string]units.Bytes{}, profiles: map[string]bool{}, apps: map[api.AppID]*modelApp{},
+		marks: map[string]int{}}
 }
 
 // actions are what may happen to a machine.
 func (m *machine) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){"node": m.Node, "drain": m.Drain, "forget": m.Forget, "profile": m.Profile, "register": m.Register, "seat": m.Seat,
-		"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "queue": m.Queue, "replace": m.Replace, "give up": m.GiveUp, "end": m.End, "bury": m.Bury}
+		"executor": m.Executor, "stage": m.Stage, "promise": m.Promise, "queue": m.Queue, "replace": m.Replace, "give up": m.GiveUp, "end": m.End, "bury": m.Bury, "mark": m.Mark}
 }

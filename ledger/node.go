@@ -73,12 +73,13 @@ func (n *Node) lodge(tenants []*Allocation) {
 }
 
 // nodeBook is the batch in which a node's record changed last, the one since which there is to be a new
-// Plan though its content is the same, and the ledger's claims and allocations of the node: each registration
-// looks at all nodes.
+// Plan though its content is the same, the ledger's claims and allocations of the node: each registration
+// looks at all nodes; and what facets keep of it.
 type nodeBook struct {
 	changed, renewed uint64
 	claimed          units.Bytes
 	tenants          []*Allocation
+	held             facets
 }
 
 // Sleep says whether a node drains because others have room for all that it has, and not because an operator wants

@@ -563,6 +563,7 @@ func (f NodeForgotten) apply(l *Ledger) error {
 	delete(l.nodes, n.Node)
 	l.relist()
 	l.put(planKey(n.Node), nil)
+	removeFacets(n, l)
 	return nil
 }
 

@@ -32,8 +32,7 @@ type appRecord struct {
 	Notices   []string      `json:"notices,omitempty"`
 	Directive api.Directive `json:"directive"`
 
-	Reservation Reservation `json:"reservation,omitzero"`
-	Attachment  Attachment  `json:"attachment,omitzero"`
+	Attachment Attachment `json:"attachment,omitzero"`
 }
 
 type markRecord struct {
@@ -115,8 +114,7 @@ func (l *Ledger) saveApp(a *App) {
 		v.kept = number
 		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
 			Outcome: a.Outcome,
-			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive, Reservation: a.Reservation,
-			Attachment: a.Attachment})
+			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive, Attachment: a.Attachment})
 	}
 	if flushes {
 		l.saveUsage(a)

@@ -11,7 +11,7 @@ import (
 // makeEntry is t's part of the Plan of its node, n.
 func (t *Allocation) makeEntry(n *Node) *planEntry {
 	entry := &planEntry{app: t.App.ID, deadline: t.App.Promise.Deadline, band: t.App.Band(), least: t.Least(n.Offered),
-		most: t.App.Tenant.Cap, reserved: t.App.Reservation.Held() > 0,
+		most: t.App.Tenant.Cap, reserved: t.App.Reserved() > 0,
 		executors: make([]api.ExecutorID, 0, len(t.Executors))}
 	if entry.band == api.BandPromised && t.App.Marks.Behind {
 		entry.band = api.BandBehind
@@ -31,14 +31,14 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 }
 
 // Least is the part that t's node, which offers so many cores, has of those with which t's application is in time, or
-// that it has reserved; 0 where that is not known or its deadline cannot be kept. It is as old as its newest targets:
-// it changes with what the planner decides, not with time.
+// that are reserved for it; 0 where that is not known or its deadline cannot be kept. It is as old as its newest
+// targets: it changes with what the planner decides, not with time.
 func (t *Allocation) Least(offered units.Cores) units.Cores {
 	a := t.App
 	if a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
 		return 0
 	}
-	return max(a.Marks.Least, a.Reservation.Held()) * t.Cores(offered) / a.Tenant.Cores
+	return max(a.Marks.Least, a.Reserved()) * t.Cores(offered) / a.Tenant.Cores
 }
 
 // start is how t's executors are started on n.

@@ -31,6 +31,8 @@ type Profile struct {
 	FixedPart map[string]units.Fraction
 	// judged is View.Judged, of a stored profile that has been asked for.
 	judged *Profile
+	// held is what facets keep of a stored profile.
+	held facets
 }
 
 // NewProfile returns p with its graph, or says what is wrong with it.

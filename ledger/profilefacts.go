@@ -25,6 +25,7 @@ func (f ProfileSaved) apply(l *Ledger) error {
 	if delete(l.profiles.newest, id); f.By != "" {
 		l.profiles.newest[id] = Learnt{f.By, before, stored}
 	}
+	l.batch.subject.profile = id
 	return nil
 }
 
@@ -58,7 +59,9 @@ func (f RunTakenBack) apply(l *Ledger) error {
 		return nil
 	}
 	delete(l.profiles.newest, id)
-	keepProfile(l, r.before)
+	before := *r.before // Snapshots have it as it was.
+	keepProfile(l, &before)
+	l.batch.subject.profile = id
 	return nil
 }
 
@@ -68,15 +71,22 @@ func keepProfile(l *Ledger, p *Profile) {
 	value, err := l.profiles.put(l.now, p)
 	l.encoded(profileKey(id), value, err)
 	if l.cfg.Profiles > 0 {
-		for _, id := range l.profiles.bound(l.now, profileBounds{l.cfg.Profiles, l.cfg.ProfileBytes, l.cfg.ProfileAge}, id) {
-			l.put(profileKey(id), nil)
+		bounds := profileBounds{l.cfg.Profiles, l.cfg.ProfileBytes, l.cfg.ProfileAge}
+		for _, gone := range l.profiles.bound(l.now, bounds, id) {
+			gone.remove(l)
 		}
 	}
 }
 
 func dropProfile(l *Ledger, id profileID) {
+	l.profiles.stored[id].remove(l)
 	l.profiles.drop(id)
-	l.put(profileKey(id), nil)
+}
+
+// remove removes what is stored of p.
+func (p *Profile) remove(l *Ledger) {
+	l.put(profileKey(p.id()), nil)
+	removeFacets(p, l)
 }
 
 // useProfile takes in that p is matched to a run.

@@ -91,9 +91,25 @@ func (s *profileShelf) match(now units.Instant, p *Profile) bool {
 	return now.Sub(u.saved) > saveUse
 }
 
-// put makes p, which is used now, the profile of its id, and returns how it is stored.
+// renew puts a copy in the place of the stored profile of an id, of which facets may keep something else: snapshots
+// have the one before.
+func (s *profileShelf) renew(id profileID) *Profile {
+	before := s.stored[id]
+	p := *before
+	s.stored[id] = &p
+	if r := s.newest[id]; r.after == before {
+		r.after = &p
+		s.newest[id] = r
+	}
+	return &p
+}
+
+// put makes p, which is used now, the profile of its id, and returns how it is stored. What facets keep of that stays.
 func (s *profileShelf) put(now units.Instant, p *Profile) ([]byte, error) {
 	id := p.id()
+	if before := s.stored[id]; before != nil {
+		p.held = before.held
+	}
 	value, err := json.Marshal(profileRecord{p.Body, now})
 	s.stored[id] = p
 	s.bytes += len(value) - s.uses[id].bytes
@@ -111,7 +127,7 @@ func (s *profileShelf) drop(id profileID) {
 
 // bound drops the profiles that nobody has used for too long, and then those that were used longest ago,
 // of the owner of the newest beyond its part, and of all; not the newest itself. It returns which.
-func (s *profileShelf) bound(now units.Instant, b profileBounds, newest profileID) (dropped []profileID) {
+func (s *profileShelf) bound(now units.Instant, b profileBounds, newest profileID) (dropped []*Profile) {
 	ids := slices.SortedFunc(maps.Keys(s.stored), func(a, b profileID) int {
 		return cmp.Or(cmp.Compare(s.uses[a].at, s.uses[b].at), cmp.Compare(a.name, b.name), cmp.Compare(a.owner, b.owner))
 	})
@@ -135,8 +151,8 @@ func (s *profileShelf) bound(now units.Instant, b profileBounds, newest profileI
 		if own {
 			count, bytes = count-1, bytes-u.bytes
 		}
+		dropped = append(dropped, s.stored[id])
 		s.drop(id)
-		dropped = append(dropped, id)
 	}
 	return dropped
 }

@@ -7,6 +7,14 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
+// DeadlinesKey is that of what is learnt of deadlines (QueueLearnt). No profile has it, and it is never dropped for
+// others.
+const DeadlinesKey = ""
+
+// NodesKey is that of what is learnt of executors that share nodes (QueueLearnt), by which nodes sleep. No profile has
+// it, it is never dropped for others, and it may take more bytes than what is learnt of one profile.
+const NodesKey = "\x00nodes"
+
 // Waiting are the applications that are queued, in order of id.
 func (v View) Waiting() []*App { return v.l.waiting }
 

@@ -38,7 +38,7 @@ func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 
 // restore reads what an earlier ledger saved.
 func (l *Ledger) restore(pairs []api.Pair) error {
-	parts := make(map[api.AppID][]api.Pair)
+	parts, kept := make(map[api.AppID][]api.Pair), make(keptFacets)
 	for _, r := range pairs {
 		var err error
 		switch {
@@ -62,6 +62,8 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 			err = restoreEnded(l, r)
 		case strings.HasPrefix(r.Key, runsPrefix):
 			err = l.history.runs.restore(r)
+		case strings.HasPrefix(r.Key, facetPrefix):
+			kept[r.Key] = r
 		}
 		if err := aside(l, r.Key, err, r); err != nil {
 			return err
@@ -71,6 +73,9 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		if err := aside(l, appKey(id), restoreApp(l, id, parts[id]), parts[id]...); err != nil {
 			return err
 		}
+	}
+	if err := kept.restore(l); err != nil {
+		return err
 	}
 	for _, a := range sorted(l.apps) {
 		for _, x := range a.Alive() {
@@ -190,11 +195,16 @@ func restoreNode(l *Ledger, r api.Pair) error {
 	if err != nil {
 		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
 	}
-	l.nodes[name] = &Node{NodeRecord: record.NodeRecord,
+	n := &Node{NodeRecord: record.NodeRecord,
 		book:       nodeBook{claimed: l.claims[name], tenants: l.allocations[name]},
 		Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
-	if err != nil {
-		changeNode(l, l.nodes[name], nodeState) // So that it has one again.
+	l.nodes[name] = n
+	moved := false
+	if err == nil {
+		moved, err = takeOver(n, l, r.Value)
+	}
+	if moved || err != nil {
+		changeNode(l, n, nodeState) // So that it has one again.
 	}
 	l.relist()
 	return err
@@ -267,12 +277,14 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 	var pieces []piece
 	var used []units.Work
 	var marks markRecord
+	var before []byte
 	counters := make(map[string][]Counters)
 	for _, r := range pairs {
 		var err error
 		switch {
 		case r.Key == appKey(id):
 			err = a.restoreRecord(r)
+			before = r.Value
 		case r.Key == marksKey(id):
 			err = decode(r, &marks, &marks.V)
 		case r.Key == usageKey(id):
@@ -306,15 +318,96 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 	if a.ID != id {
 		return fmt.Errorf("the record of the application itself is missing")
 	}
-	a.restoreUsage(used)
+	for i, cpu := range used[:min(len(used), len(a.Tenant.Executors))] {
+		a.Tenant.Executors[i].CPU = max(a.Tenant.Executors[i].CPU, cpu)
+	}
 	a.Marks = marks.Marks
 	for i, epoch := range marks.PlanEpochs[:min(len(marks.PlanEpochs), len(a.Tenant.Executors))] {
 		a.Tenant.Executors[i].planEpoch = epoch
 	}
 	a.restoreStages(counters)
 	a.restoreSamples(pieces)
+	moved, err := takeOver(a, l, before)
+	if moved {
+		change(l, a, partRecord)
+	}
+	if err != nil {
+		return err
+	}
 	l.apps[id], l.lineup = a, nil
 	return nil
+}
+
+// keptFacets are the records of facets, by their keys.
+type keptFacets map[string]api.Pair
+
+// restore gives applications, nodes and profiles the values that facets kept of them. Records of gone ones are removed;
+// those of a facet that this planner lacks stay as they are.
+func (k keptFacets) restore(l *Ledger) error {
+	err := errors.Join(restoreHeld(sorted(l.apps), l, k), restoreHeld(sorted(l.nodes), l, k),
+		restoreHeld(sorted(l.profiles.stored), l, k))
+	for _, facet := range slices.Concat(appKinds, nodeKinds, profileKinds) {
+		for _, key := range slices.Sorted(maps.Keys(k)) {
+			if strings.HasPrefix(key, facetPrefix+facet.name+"/") {
+				l.put(key, nil)
+			}
+		}
+	}
+	return err
+}
+
+// restoreHeld gives all the values that facets kept of them, and takes their records from kept. A value that one's own
+// record had is newer.
+func restoreHeld[T Subject](all []T, l *Ledger, kept keptFacets) error {
+	for _, x := range all {
+		has := facetsOf(x)
+		for place, k := range *kindsOf[T]() {
+			key := facetKey(k, x)
+			r, there := kept[key]
+			if delete(kept, key); !there || has.at(place).value != nil {
+				continue
+			}
+			h, err := k.restore(r)
+			if err = aside(l, key, err, r); err != nil {
+				return err
+			}
+			*has = has.with(place, h)
+		}
+		has.count(*kindsOf[T]())
+	}
+	return nil
+}
+
+// restore reads a record of k.
+func (k *kind) restore(r api.Pair) (held, error) {
+	var record struct {
+		V     int             `json:"v"`
+		Value json.RawMessage `json:"value"`
+	}
+	if err := decode(r, &record, &record.V); err != nil {
+		return held{}, err
+	}
+	value, err := k.read(record.Value)
+	if err != nil {
+		return held{}, err
+	}
+	_, sum, err := encodeFacet(value)
+	return held{value: value, sum: sum}, err
+}
+
+// takeOver gives x the values that an earlier release kept in its own record, and reports whether there were any.
+func takeOver[T Subject](x T, l *Ledger, record []byte) (moved bool, err error) {
+	has := facetsOf(x)
+	for place, k := range *kindsOf[T]() {
+		value, err := k.was(record)
+		if err != nil {
+			return false, err
+		}
+		if value != nil {
+			*has, moved = has.with(place, k.keep(l, facetKey(k, x), value)), true
+		}
+	}
+	return moved, nil
 }
 
 func (a *App) restoreRecord(r api.Pair) error {
@@ -323,7 +416,7 @@ func (a *App) restoreRecord(r api.Pair) error {
 		return err
 	}
 	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
-	a.Wait, a.Reservation, a.Attachment = record.Wait, record.Reservation, record.Attachment
+	a.Wait, a.Attachment = record.Wait, record.Attachment
 	if a.Queued() != (a.Wait != nil) {
 		return fmt.Errorf("it is %s, and waits: %v", a.Outcome.State, a.Wait != nil)
 	}
@@ -361,13 +454,6 @@ func (a *App) restoreStages(counters map[string][]Counters) {
 		}
 	}
 	slices.SortFunc(a.opened, CompareStages)
-}
-
-// restoreUsage gives a's executors the CPU time back that was saved last.
-func (a *App) restoreUsage(used []units.Work) {
-	for i, cpu := range used[:min(len(used), len(a.Tenant.Executors))] {
-		a.Tenant.Executors[i].CPU = max(a.Tenant.Executors[i].CPU, cpu)
-	}
 }
 
 // restorePiece reads a piece of the application's samples.

@@ -219,7 +219,6 @@ func (f StateUnknown) apply(l *Ledger) error {
 // outdate forgets what a's driver has told.
 func outdate(l *Ledger, a *App) {
 	a.Promise.Reclaimed, a.Marks.AckedSeq = true, 0
-	a.Reservation.Over = a.Reservation.Cores > 0
 	if a.Promise.Mode != Off {
 		a.Promise.Mode = Unpaced
 	}

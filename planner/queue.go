@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -117,7 +118,7 @@ func (h *starter) reserve(comes api.AppID) {
 func (h *starter) reservations(comes api.AppID, levers []ledger.Lever) {
 	h.levers.apply(levers...)
 	for _, lever := range levers {
-		if f, ok := lever.(ledger.Reserved); ok && f.App != comes && f.Why != "" {
+		if f, ok := lever.(reservation.Reserved); ok && f.App != comes && f.Why != "" {
 			h.say(f.App, f.Why)
 		}
 	}

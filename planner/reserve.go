@@ -24,7 +24,7 @@ func (r *reserving) renew(v ledger.View, p reservation.Policy, every time.Durati
 	of := reserving{admission: p.Admission, serial: v.Serial(), at: r.at}
 	for a := range v.Running() {
 		of.running++
-		if a.Reservation.Held() > 0 {
+		if a.Reserved() > 0 {
 			of.seated += a.Tenant.Cores
 		}
 	}

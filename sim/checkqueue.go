@@ -220,9 +220,9 @@ func (c *check) gaveBack(of *control, f ledger.ExecutorLeaving) {
 		c.w.fail("%s gives executor %s back for %s and stays on %d nodes, registered: %v, of %d that it needs", f.App, f.ID,
 			f.For, len(stays), registered, least)
 	case a.Band() == api.BandPromised && a.Tenant.Cap == 0 &&
-		cores < min(max(a.Marks.Least, a.Reservation.Held()), a.Tenant.Cores):
+		cores < min(max(a.Marks.Least, a.Reserved()), a.Tenant.Cores):
 		c.w.fail("%s gives executor %s back for %s, and needs %v cores of %v that are left for its deadline", f.App, f.ID,
-			f.For, max(a.Marks.Least, a.Reservation.Held()), cores)
+			f.For, max(a.Marks.Least, a.Reserved()), cores)
 	}
 }
 

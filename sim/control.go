@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/sim/des"
@@ -191,7 +192,7 @@ func (c *control) observe(change ledger.Change) {
 		if f.Detail.State == api.AppFailed && f.Detail.EndedBy == api.EndedBySilence {
 			c.w.check.givenUp(f.App)
 		}
-	case ledger.Reserved:
+	case reservation.Reserved:
 		if f.Cores > 0 {
 			c.w.granted[f.App] = true
 		}

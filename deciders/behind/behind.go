@@ -80,7 +80,7 @@ func gather(o *estimate.Outlook) *jobs {
 			case !a.Running() || a.Unmanaged():
 			case a.Band() == api.BandShared:
 				gives = cores * (1 - units.Cores(supervisor.Default().FloorShare))
-			case a.Tenant.Cores > 0 && (a.Profile != nil || a.Reservation.Held() > 0):
+			case a.Tenant.Cores > 0 && (a.Profile != nil || a.Reserved() > 0):
 				if of[a] == nil {
 					of[a] = jobOf(a, o)
 				}
@@ -101,7 +101,7 @@ func gather(o *estimate.Outlook) *jobs {
 // jobOf is what a needs of all its nodes.
 func jobOf(a *ledger.App, o *estimate.Outlook) *job {
 	due := a.Promise.Deadline - a.At(o.View.Now())
-	work, by := units.Work(a.Reservation.Held())*units.Work(max(0, due)), due
+	work, by := units.Work(a.Reserved())*units.Work(max(0, due)), due
 	if a.Profile != nil {
 		work, by = estimate.Need(a, o)
 	}

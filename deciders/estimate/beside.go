@@ -36,7 +36,7 @@ func beside(v ledger.View, a *ledger.App, nodes []string) (found sharing.Beside)
 				continue
 			}
 			found.Others = true
-			if b.Band() == api.BandShared || b.Unmanaged() || b.Reservation.Held() > 0 {
+			if b.Band() == api.BandShared || b.Unmanaged() || b.Reserved() > 0 {
 				found.Unheld = true
 				continue
 			}

@@ -63,7 +63,7 @@ func (o *Outlook) Promised(a *ledger.App, nodes []string) []Promise {
 // needs is what b, which runs, has been promised of its nodes, 0 for nothing, and how soon it could end at all cores,
 // in seconds, 0 where nothing is put off.
 func (o *Outlook) needs(b *ledger.App) (cores units.Cores, soonest float64) {
-	switch reserved := b.Reservation.Held(); {
+	switch reserved := b.Reserved(); {
 	case reserved > 0:
 		return reserved, 0
 	case b.Band() != api.BandPromised || b.Promise.Late || b.Profile == nil:

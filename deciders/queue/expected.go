@@ -109,7 +109,7 @@ func (h *round) ofRunning(a *ledger.App) units.Instant {
 	}
 	usual := took(h.view, a)
 	switch {
-	case usual == 0 && a.Reservation.Held() > 0:
+	case usual == 0 && a.Reserved() > 0:
 		return a.Instant(a.Promise.Deadline).Add(leaving)
 	case usual == 0:
 		return 0

@@ -33,7 +33,7 @@ func priority(a *ledger.App) int {
 
 // keepsDeadline reports whether a has a deadline that can be kept, as far as is known.
 func keepsDeadline(a *ledger.App) bool {
-	return a.Reservation.Held() > 0 || a.Band() == api.BandPromised && !a.Promise.Late && a.Profile != nil
+	return a.Reserved() > 0 || a.Band() == api.BandPromised && !a.Promise.Late && a.Profile != nil
 }
 
 // spareCores is how much more than the least cores for its deadline an application keeps.
@@ -46,7 +46,7 @@ func needs(o *estimate.Outlook, a *ledger.App, each units.Cores) int {
 	if !keepsDeadline(a) || late || !(each > 0) {
 		return least
 	}
-	cores := a.Reservation.Held()
+	cores := a.Reserved()
 	if cores == 0 {
 		cores = o.Least(a)
 	}

@@ -96,7 +96,7 @@ func TestWhatIsReservedIsTold(t *testing.T) {
 		t.Errorf("nothing is reserved: %q", said)
 	}
 	c.To(4)
-	c.Know(ledger.Reserved{App: a.ID, Reservation: ledger.Reservation{Cores: 1.5, From: 4}, Why: "two runs"})
+	c.Know(reservation.Reserved{OfApp: ledger.OfApp{App: a.ID, Why: "two runs"}, State: reservation.State{Cores: 1.5, From: 4}})
 	d := report.Queue(c.View(), api.QueuePolicy{}, by, report.Evenness{})
 	if is(t, "fraction", d.Fraction, 0.5); d.Runs != 2 || d.Reserved != 1.5 {
 		t.Errorf("%+v", d)

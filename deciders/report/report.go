@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -78,7 +79,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	if d.Notices == nil {
 		d.Notices = []string{}
 	}
-	if a.Reservation.Cores > 0 {
+	if reservation.Of(a).Cores > 0 {
 		d.Notices = append(d.Notices, reserved(a, d.MeanCores))
 	}
 	if a.Outcome.Reason != "" && a.Outcome.State == api.AppFailed {

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/recording"
+	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -87,7 +88,7 @@ func Line(c ledger.Account, state api.AppState, ended units.Seconds, by api.Ende
 
 // reserved says what is reserved for a, or was, from when, and how many cores it has had in the mean.
 func reserved(a *ledger.App, had units.Cores) string {
-	r, is := &a.Reservation, "are"
+	r, is := reservation.Of(a), "are"
 	if r.Over || !a.Running() {
 		is = "were"
 	}

@@ -38,7 +38,7 @@ func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
 	var has, waiting []*ledger.App
 	for a := range v.Running() {
 		switch {
-		case a.Reservation.Held() > 0:
+		case a.Reserved() > 0:
 			has = append(has, a)
 		case !p.open() && waits(v, a):
 			waiting = append(waiting, a)
@@ -56,7 +56,7 @@ func (p Policy) Decide(o *estimate.Outlook, less bool) []ledger.Lever {
 		}
 	}
 	for _, a := range r.keep(has, less) {
-		s.Serving = append(s.Serving, r.job(a, a.Reservation.Held()))
+		s.Serving = append(s.Serving, r.job(a, a.Reserved()))
 	}
 	if len(waiting) == 0 {
 		return r.levers
@@ -87,13 +87,13 @@ func (r *round) keep(has []*ledger.App, less bool) (kept []*ledger.App) {
 			cmp.Compare(a.Promise.Start, b.Promise.Start), cmp.Compare(a.ID, b.ID))
 	})
 	for _, a := range has {
-		cores := a.Reservation.Held()
+		cores := a.Reserved()
 		if promised := r.promised[a.ID]; !less && promised == nil {
 			r.promised[a.ID] = map[string]units.Cores{}
 		}
 		if len(r.seats(a)) > 0 && cores > r.free(a, r.reserved)+rounding {
-			r.levers = append(r.levers, ledger.Reserved{App: a.ID, Why: fmt.Sprintf(
-				"the %.1f cores that were reserved are not any more: its nodes give less than they gave", float64(cores))})
+			r.levers = append(r.levers, reserved(a, State{}, fmt.Sprintf(
+				"the %.1f cores that were reserved are not any more: its nodes give less than they gave", float64(cores))))
 			continue
 		}
 		r.take(r.reserved, a, cores)
@@ -122,7 +122,7 @@ func (r *round) promisedTo(a *ledger.App) map[string]units.Cores {
 	of, seats := make(map[string]units.Cores), r.seats(a)
 	for _, x := range r.outlook.Promised(a, seats) {
 		b := r.view.App(x.App)
-		if b == nil || b.Reservation.Held() > 0 || x.From >= a.Promise.Deadline {
+		if b == nil || b.Reserved() > 0 || x.From >= a.Promise.Deadline {
 			continue
 		}
 		here := slices.DeleteFunc(slices.Clone(seats), func(node string) bool {
@@ -195,12 +195,12 @@ func (r *round) carryOut(grants []assign.Grant) {
 	fraction, _, _ := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey))
 	for _, g := range grants {
 		a := r.view.App(api.AppID(g.ID))
-		if a.Reservation.Held() > 0 {
+		if a.Reserved() > 0 {
 			continue
 		}
 		j, due, now := r.jobs[a.ID], a.Promise.Deadline, a.At(r.view.Now())
 		m := r.by.unit() * units.Cores(j.Tasks)
-		f := ledger.Reserved{App: a.ID, Why: "deadline " + verdict.Deadline(due)}
+		f := reserved(a, State{}, "deadline "+verdict.Deadline(due))
 		switch cores := min(r.by.unit()*units.Cores(g.Units), a.Tenant.Cores); {
 		case g.Drop:
 			f.Dropped = true

@@ -34,7 +34,7 @@ const leastUnit units.Cores = 0.01
 // that are reserved now.
 func (p Policy) State(v ledger.View) (fraction float64, runs int, known bool, reserved units.Cores) {
 	for a := range v.Running() {
-		reserved += a.Reservation.Held()
+		reserved += a.Reserved()
 	}
 	fraction, runs, known = p.rule().Fraction(v.Learnt(ledger.DeadlinesKey))
 	return fraction, runs, known && !p.open(), reserved
@@ -49,7 +49,7 @@ func unforeseen(a *ledger.App) bool {
 
 // waits reports whether a, which runs, is to have a reservation when it can.
 func waits(v ledger.View, a *ledger.App) bool {
-	r := &a.Reservation
+	r := Of(a)
 	return unforeseen(a) && !r.Over && !r.Dropped && r.Cores == 0 && a.Outcome.Killed == "" &&
 		a.At(v.Now()) < a.Promise.Deadline
 }
@@ -69,12 +69,12 @@ func most(v ledger.View, a *ledger.App) units.Cores {
 
 // Over is of those that are due and run on: their reservations end, and they have taught (Learn). It is to be asked
 // before Decide.
-func (p Policy) Over(v ledger.View) (over []ledger.Reserved) {
+func (p Policy) Over(v ledger.View) (over []Reserved) {
 	for a := range v.Running() {
-		if !unforeseen(a) || a.Reservation.Over || a.At(v.Now()) < a.Promise.Deadline {
+		if !unforeseen(a) || Of(a).Over || a.At(v.Now()) < a.Promise.Deadline {
 			continue
 		}
-		f := ledger.Reserved{App: a.ID, Reservation: a.Reservation}
+		f := reserved(a, Of(a), "")
 		if cores := f.Held(); cores > 0 {
 			f.Why = fmt.Sprintf("its deadline of %s has passed: the %.1f cores that were reserved are not any more",
 				verdict.Deadline(a.Promise.Deadline), float64(cores))
@@ -91,7 +91,7 @@ func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
 	end := a.Outcome.Ended
 	if a.Running() {
 		end = a.At(v.Now())
-	} else if a.Reservation.Over || a.Outcome.State != api.AppFinished {
+	} else if Of(a).Over || a.Outcome.State != api.AppFinished {
 		return nil, false
 	}
 	m, ran := most(v, a), end-a.Tenant.Began
@@ -99,7 +99,7 @@ func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
 		return nil, false
 	}
 	work := float64(a.CoreSeconds())
-	had := a.Reservation.Cores
+	had := Of(a).Cores
 	if had == 0 {
 		had = units.Cores(work / float64(ran))
 	}

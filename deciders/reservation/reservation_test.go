@@ -64,7 +64,7 @@ func TestWhatIsReserved(t *testing.T) {
 		a := c.App("app-1", "p", 200, "a", "b")
 		c.To(x.at)
 		know(c, by(assign.Pythia).Decide(by("").Outlook(c.View()), false))
-		if r := a.Reservation; !near(r.Cores, x.cores) || r.Dropped != (x.at == 101) || !strings.Contains(a.Promise.Reason, x.says) {
+		if r := reservation.Of(a); !near(r.Cores, x.cores) || r.Dropped != (x.at == 101) || !strings.Contains(a.Promise.Reason, x.says) {
 			t.Errorf("at %v: %+v, %q", x.at, r, a.Promise.Reason)
 		}
 		if again := by(assign.Pythia).Decide(by("").Outlook(c.View()), false); len(again) > 0 {
@@ -85,8 +85,8 @@ func TestBeforeAnythingIsKnown(t *testing.T) {
 	c.To(1)
 	know(c, by(assign.Justice).Decide(by("").Outlook(c.View()), false))
 	// Per time left the first has the least.
-	if first.Reservation.Cores != 4 || second.Reservation.Held() != 0 {
-		t.Errorf("%+v, %+v", first.Reservation, second.Reservation)
+	if reservation.Of(first).Cores != 4 || reservation.Of(second).Held() != 0 {
+		t.Errorf("%+v, %+v", reservation.Of(first), reservation.Of(second))
 	}
 	if s := first.Promise.Reason; !strings.Contains(s, "nobody knows what deadlines here need after 0 runs") {
 		t.Error(s)
@@ -105,8 +105,8 @@ func TestReservationsArePromises(t *testing.T) {
 	waits, fits := c.App("app-2", "p", 100, "a", "b"), c.App("app-3", "q", 100, "a", "b")
 	c.Know(ledger.Capped{App: fits.ID, Cores: 1}) // It can use 2 cores.
 	know(c, by(assign.Pythia).Decide(by("").Outlook(c.View()), false))
-	if waits.Reservation.Held() != 0 || !near(fits.Reservation.Held(), 2) || waits.Reservation.Dropped {
-		t.Errorf("beside %v: %+v and %+v", promised, waits.Reservation, fits.Reservation)
+	if reservation.Of(waits).Held() != 0 || !near(reservation.Of(fits).Held(), 2) || reservation.Of(waits).Dropped {
+		t.Errorf("beside %v: %+v and %+v", promised, reservation.Of(waits), reservation.Of(fits))
 	}
 	p := by(assign.Open)
 	for _, x := range p.Outlook(c.View()).Promised(known, known.Seats()) {
@@ -124,8 +124,8 @@ func TestANodeGivesLess(t *testing.T) {
 	c := taught(t, 0.5, "a", "b")
 	late, early := c.App("app-1", "p", 100, "a", "b"), c.App("app-2", "q", 90, "a", "b")
 	know(c, by(assign.Pythia).Decide(by("").Outlook(c.View()), false))
-	if late.Reservation.Held() != 4 || early.Reservation.Held() != 4 {
-		t.Fatalf("%+v, %+v", late.Reservation, early.Reservation)
+	if reservation.Of(late).Held() != 4 || reservation.Of(early).Held() != 4 {
+		t.Fatalf("%+v, %+v", reservation.Of(late), reservation.Of(early))
 	}
 	says := ledgertest.Status("b", 2)
 	says.Offered = 2
@@ -135,8 +135,8 @@ func TestANodeGivesLess(t *testing.T) {
 	if open := by(assign.Open).Decide(by("").Outlook(c.View()), true); len(open) != 1 {
 		t.Errorf("what is reserved stays within what there is, whatever comes later: %+v", open)
 	}
-	if know(c, levers); len(levers) != 1 || late.Reservation.Held() != 0 || early.Reservation.Held() != 4 {
-		t.Errorf("%+v: %+v, %+v", levers, late.Reservation, early.Reservation)
+	if know(c, levers); len(levers) != 1 || reservation.Of(late).Held() != 0 || reservation.Of(early).Held() != 4 {
+		t.Errorf("%+v: %+v, %+v", levers, reservation.Of(late), reservation.Of(early))
 	}
 	if s := late.Promise.Reason; !strings.Contains(s, "its nodes give less than they gave") {
 		t.Error(s)
@@ -145,7 +145,7 @@ func TestANodeGivesLess(t *testing.T) {
 	for _, f := range by(assign.Pythia).Over(c.View()) {
 		c.Know(f)
 	}
-	if r := early.Reservation; r.Held() != 0 || r.Cores != 4 || early.Band() != api.BandShared {
+	if r := reservation.Of(early); r.Held() != 0 || r.Cores != 4 || early.Band() != api.BandShared {
 		t.Errorf("it is due: %+v", r)
 	}
 }
@@ -160,8 +160,8 @@ func TestAPromiseEndsNoReservation(t *testing.T) {
 	if n := by("").Outlook(c.View()).Least(known); n <= 4 {
 		t.Fatalf("the known one needs %v cores of 8: the test looks for the wrong thing", n)
 	}
-	if levers := by(assign.Pythia).Decide(by("").Outlook(c.View()), false); len(levers) > 0 || a.Reservation.Held() != 4 {
-		t.Errorf("%+v: %+v", levers, a.Reservation)
+	if levers := by(assign.Pythia).Decide(by("").Outlook(c.View()), false); len(levers) > 0 || reservation.Of(a).Held() != 4 {
+		t.Errorf("%+v: %+v", levers, reservation.Of(a))
 	}
 }
 
@@ -171,15 +171,15 @@ func TestWhatEndsAReservation(t *testing.T) {
 	a := c.App("app-1", "p", 100, "a")
 	know(c, by(assign.Pythia).Decide(by("").Outlook(c.View()), false))
 	c.Know(ledger.DeadlineGiven{App: a.ID, Deadline: 200})
-	if a.Reservation != (ledger.Reservation{}) {
-		t.Errorf("another deadline: %+v", a.Reservation)
+	if reservation.Of(a) != (reservation.State{}) {
+		t.Errorf("another deadline: %+v", reservation.Of(a))
 	}
 	know(c, by(assign.Pythia).Decide(by("").Outlook(c.View()), false))
 	c.Know(ledger.ModeSet{App: a.ID, Mode: ledger.Released})
-	if a.Reservation.Held() != 0 || a.Reservation.Cores != 2 {
-		t.Errorf("released: %+v", a.Reservation)
+	if reservation.Of(a).Held() != 0 || reservation.Of(a).Cores != 2 {
+		t.Errorf("released: %+v", reservation.Of(a))
 	}
-	if err := c.Record(ledger.Reserved{App: a.ID, Reservation: ledger.Reservation{Cores: 1}}); err == nil {
+	if err := c.Record(reservation.Reserved{OfApp: ledger.OfApp{App: a.ID}, State: reservation.State{Cores: 1}}); err == nil {
 		t.Error("cores are reserved for one that was released")
 	}
 }
@@ -286,7 +286,7 @@ func TestReservationsFit(t *testing.T) {
 			for _, node := range nodes {
 				all := units.Cores(0)
 				for _, t := range c.View().Allocations(node) {
-					all += t.App.Reservation.Held() / units.Cores(len(t.App.Seats()))
+					all += t.App.Reserved() / units.Cores(len(t.App.Seats()))
 				}
 				if all > 4+1e-6 {
 					r.Fatalf("%v cores of node %s are reserved", all, node)
@@ -299,8 +299,8 @@ func TestReservationsFit(t *testing.T) {
 func held(v ledger.View) map[api.AppID]units.Cores {
 	all := make(map[api.AppID]units.Cores)
 	for a := range v.Running() {
-		if a.Reservation.Held() > 0 {
-			all[a.ID] = a.Reservation.Held()
+		if reservation.Of(a).Held() > 0 {
+			all[a.ID] = reservation.Of(a).Held()
 		}
 	}
 	return all

@@ -110,7 +110,7 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 	v := ledger.Judgement{Gate: gate}
 	deadline, paced := a.Promise.Deadline, a.Promise.Mode == ledger.Paced
 	head := due(o.View, a)
-	if a.Reservation.Held() > 0 {
+	if a.Reserved() > 0 {
 		v.Verdict, v.Reason = a.Promise.Verdict, a.Promise.Reason // The reservation, and its reason.
 		return v
 	}

@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// Subject is what a ledger keeps facets of: an application that is not history, a node, or a stored profile.
+type Subject interface{ *App | *Node | *Profile }
+
+// Facet is what one capability keeps of each T: a value of type S, the zero value of which says nothing. It is
+// registered once, in the package of the capability, where the facts stand that change it. The ledger versions, saves,
+// restores and audits values, and its snapshots have them.
+//
+// A value is never changed: of what is new another one is made, with slices and maps of its own. It is saved as JSON.
+type Facet[T Subject, S any] struct {
+	// Name is that of its records in the store: lower-case letters.
+	Name string
+	// Check says what cannot be true of a value at any time; nil for nothing. A fact that would make such a value is
+	// impossible, and a record that has one is set aside.
+	Check func(S) error
+	// After is the value after a fact of this package about x, and whether it is another one; nil where none changes
+	// it. The fact has been applied to the rest of the ledger.
+	After func(v View, x T, f Fact, s S) (S, bool)
+	// Cores are those that the value of an application reserves for it: it comes first on them. nil for none.
+	Cores func(S) units.Cores
+	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
+	Was func(record []byte) (S, error)
+
+	place int
+}
+
+// Register returns a facet that every ledger has. It is for variables of packages.
+func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
+	all := kindsOf[T]()
+	f.place = len(*all)
+	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, cores: f.cores})
+	return &f
+}
+
+// Of is the value that x has.
+func (f *Facet[T, S]) Of(x T) S {
+	s, _ := facetsOf(x).at(f.place).value.(S)
+	return s
+}
+
+// Version is that of the ledger when x's value changed last (App.Version), 0 for not since the planner's start.
+func (f *Facet[T, S]) Version(x T) uint64 { return facetsOf(x).at(f.place).batch }
+
+// kind is a Facet without its types.
+type kind struct {
+	name string
+	// take is the value after a fact about x, and whether it is another one; an error where the fact is the facet's own
+	// and cannot be true.
+	take  func(v View, x any, f Fact, was any) (value any, changed bool, err error)
+	read  func(body []byte) (any, error)
+	check func(value any) error
+	was   func(record []byte) (any, error)
+	cores func(value any) units.Cores
+}
+
+// The facets that are registered, in their places.
+var appKinds, nodeKinds, profileKinds []*kind
+
+// kindsOf are the facets of all T.
+func kindsOf[T Subject]() *[]*kind {
+	switch any(T(nil)).(type) {
+	case *App:
+		return &appKinds
+	case *Node:
+		return &nodeKinds
+	default:
+		return &profileKinds
+	}
+}
+
+// facetsOf is what facets keep of x.
+func facetsOf[T Subject](x T) *facets {
+	switch x := any(x).(type) {
+	case *App:
+		return &x.held
+	case *Node:
+		return &x.book.held
+	case *Profile:
+		return &x.held
+	}
+	return nil
+}
+
+func (f *Facet[T, S]) take(v View, x any, fact Fact, was any) (any, bool, error) {
+	s, _ := was.(S)
+	if own, ok := fact.(interface{ Apply(View, T, *S) error }); ok {
+		if err := own.Apply(v, x.(T), &s); err != nil {
+			return nil, false, err
+		}
+		return some(s), true, f.check(some(s))
+	}
+	if f.After == nil {
+		return nil, false, nil
+	}
+	s, changed := f.After(v, x.(T), fact, s)
+	return some(s), changed, nil
+}
+
+// some is s, nil for the zero value.
+func some[S any](s S) any {
+	if reflect.ValueOf(&s).Elem().IsZero() {
+		return nil
+	}
+	return s
+}
+
+func (f *Facet[T, S]) read(body []byte) (any, error) {
+	var s S
+	if err := json.Unmarshal(body, &s); err != nil {
+		return nil, err
+	}
+	return some(s), f.check(some(s))
+}
+
+func (f *Facet[T, S]) check(value any) error {
+	s, _ := value.(S)
+	if f.Check == nil {
+		return nil
+	}
+	if err := f.Check(s); err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return nil
+}
+
+func (f *Facet[T, S]) was(record []byte) (any, error) {
+	if f.Was == nil {
+		return nil, nil
+	}
+	s, err := f.Was(record)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return some(s), nil
+}
+
+func (f *Facet[T, S]) cores(value any) units.Cores {
+	s, held := value.(S)
+	if f.Cores == nil || !held {
+		return 0
+	}
+	return f.Cores(s)
+}
+
+// count takes in anew what facets of those kinds say of f together.
+func (f *facets) count(kinds []*kind) {
+	f.cores = 0
+	for place, h := range f.list {
+		f.cores += kinds[place].cores(h.value)
+	}
+}
+
+// facetRecord is the record of a value.
+type facetRecord struct {
+	V     int `json:"v"`
+	Value any `json:"value"`
+}
+
+// encodeFacet is the record of a value, and its sum.
+func encodeFacet(value any) (body []byte, sum uint64, err error) {
+	body, err = json.Marshal(facetRecord{Layout, value})
+	h := fnv.New64a()
+	h.Write(body)
+	return body, h.Sum64(), err
+}

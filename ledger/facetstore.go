@@ -1,0 +1,39 @@
+package ledger
+
+import "strings"
+
+// keep has a value of facet k saved under a key; of nil, the zero value, nothing is stored.
+func (k *kind) keep(l *Ledger, key string, value any) held {
+	h := held{value: value, batch: l.batch.number}
+	if value == nil {
+		l.put(key, nil)
+		return h
+	}
+	body, sum, err := encodeFacet(value)
+	l.encoded(key, body, err)
+	h.sum = sum
+	return h
+}
+
+// removeFacets removes all records of facets of x.
+func removeFacets[T Subject](x T, l *Ledger) {
+	for place, k := range *kindsOf[T]() {
+		if facetsOf(x).at(place).value != nil {
+			l.put(facetKey(k, x), nil)
+		}
+	}
+}
+
+// facetKey is that of the record of x's facet k.
+func facetKey[T Subject](k *kind, x T) string {
+	of := ""
+	switch x := any(x).(type) {
+	case *App:
+		of = part(x.ID)
+	case *Node:
+		of = part(x.Node)
+	case *Profile:
+		of = strings.TrimPrefix(profileKey(x.id()), profilePrefix)
+	}
+	return facetPrefix + k.name + "/" + of
+}

@@ -1,0 +1,40 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/sparkpacer/pacer/units"
+)
+
+// facets are what facets keep of one application, node or profile. The list is never changed, another one is made:
+// snapshots share it.
+type facets struct {
+	list []held // By the places of facets; those behind its end keep nothing.
+	// cores are those that the values reserve (Facet.Cores).
+	cores units.Cores
+}
+
+// held is what one facet keeps.
+type held struct {
+	value any // nil for the zero value.
+	// batch is the one in which it changed last, sum that of its record, by which Audit sees a value that was changed.
+	batch, sum uint64
+}
+
+// at is what the facet of a place keeps.
+func (f *facets) at(place int) held {
+	if place < len(f.list) {
+		return f.list[place]
+	}
+	return held{}
+}
+
+// with is f with something else in a place.
+func (f *facets) with(place int, h held) facets {
+	list := slices.Clone(f.list)
+	if place >= len(list) {
+		list = append(list, make([]held, place+1-len(list))...)
+	}
+	list[place] = h
+	return facets{list: list, cores: f.cores}
+}

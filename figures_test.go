@@ -3,6 +3,7 @@ package pacer_test
 import (
 	"bytes"
 	"fmt"
+	"go/types"
 	"maps"
 	"path"
 	"regexp"
@@ -29,6 +30,7 @@ import (
 //	house.riddles         sentences of comments and documents that hide their subject
 //	house.long_sentences  sentences of these that have more than 35 words
 //	house.largest_file_kib  size of the largest file that is tracked
+//	house.registries      packages that know several others by their experiments: sim/registry alone
 //	house.lint            what golangci-lint finds
 
 // mostLines is how many lines of Go without tests the product may have. A capability states how many lines it may
@@ -49,6 +51,7 @@ const mostLines = 76_543 +
 	88 + // Interpreters however they are come to, defaults that are no file, a last stage by its floor.
 	900 + // Traces of clusters.
 	800 + // Forecasts, shaping and the knee of a heap.
+	-162 + // One form of experiment in the place of a list of tables in cli.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.
@@ -109,6 +112,10 @@ func TestHouse(t *testing.T) {
 			t.Errorf("package %s: %d arrows between files run back up, at most %d may", p.name, n, most)
 		}
 	}
+	known := registries(checked(t))
+	if figures["registries"] = len(known); !slices.Equal(known, []string{registry}) {
+		t.Errorf("%v know several packages with experiments, and %s alone may: ask it for what is there", known, registry)
+	}
 	figures["methods.max"], figures["fields.max"] = biggest.methods, biggest.fields
 	folders, key := map[string]bool{}, regexp.MustCompile("(?m)^\\| `(client|log|planner|node)\\.[a-z0-9-]+` \\|")
 	walk(t, func(name string, body []byte) {
@@ -146,6 +153,31 @@ func TestHouse(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(figures)) {
 		fmt.Printf("house.%s %d\n", name, figures[name])
 	}
+}
+
+// registry has the one list of experiments.
+const registry = "sim/registry"
+
+// registries are the packages that import several others that have a function Experiments.
+func registries(all []typed) (names []string) {
+	has := map[string]bool{}
+	for _, p := range all {
+		if _, ok := p.types.Scope().Lookup("Experiments").(*types.Func); ok && p.name != registry {
+			has[p.types.Path()] = true
+		}
+	}
+	for _, p := range all {
+		n := 0
+		for _, imported := range p.types.Imports() {
+			if has[imported.Path()] {
+				n++
+			}
+		}
+		if n > 1 {
+			names = append(names, p.name)
+		}
+	}
+	return names
 }
 
 // backArrows counts the arrows between files of a circle.

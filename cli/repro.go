@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/cli/command"
-	"github.com/sparkpacer/pacer/sim/claim"
-	"github.com/sparkpacer/pacer/sim/repro"
+	"github.com/sparkpacer/pacer/sim/experiment"
+	"github.com/sparkpacer/pacer/sim/registry"
 )
 
 // reproCommand tries the claims of sources and prints what came of them.
-func reproCommand(out io.Writer, sources []repro.Source) *cobra.Command {
+func reproCommand(out, said io.Writer, sources []registry.Source) *cobra.Command {
 	c := &cobra.Command{Use: "repro [SOURCE]", Args: cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		Short: "Try what the publications claim that Pacer follows",
 		Long: "Runs the experiments of publications on the simulators and says of each claim what is theirs, what\n" +
@@ -28,12 +29,13 @@ func reproCommand(out io.Writer, sources []repro.Source) *cobra.Command {
 		if *seeds < 1 {
 			return command.Usagef("--seeds is %d, want at least 1", *seeds)
 		}
-		tried := map[string][]claim.Claim{}
+		tried := map[string][]experiment.Claim{}
 		for _, s := range sources {
 			if len(args) == 1 && args[0] != s.Name {
 				continue
 			}
-			claims, err := s.Claims(*seeds, c.Context().Done())
+			claims, err := s.Claims(experiment.Options{Seeds: *seeds, Stop: c.Context().Done()},
+				func(name string) func(done, all int) { return progress(said, s.Name+", "+name) })
 			if err == nil && *form == "table" {
 				err = showClaims(out, s.Name+", "+s.Title, claims)
 			}
@@ -50,7 +52,7 @@ func reproCommand(out io.Writer, sources []repro.Source) *cobra.Command {
 }
 
 // showClaims prints claims as a table, and below it why their bands are what they are.
-func showClaims(out io.Writer, source string, claims []claim.Claim) error {
+func showClaims(out io.Writer, source string, claims []experiment.Claim) error {
 	var rows [][]string
 	var bands []string
 	for _, c := range claims {
@@ -61,10 +63,10 @@ func showClaims(out io.Writer, source string, claims []claim.Claim) error {
 		if band := fmt.Sprintf("%s, %s: %s\n", c.Table, c.Measure, c.Band.Reason); !slices.Contains(bands, band) {
 			bands = append(bands, band)
 		}
-		rows = append(rows, []string{c.Table, c.Case, c.Measure, fmt.Sprintf("%.3g", c.Theirs),
+		rows = append(rows, []string{c.Table, c.Case, c.Measure, cmp.Or(c.Says, fmt.Sprintf("%.3g", c.Theirs)),
 			fmt.Sprintf("%.3g (%.3g to %.3g, n=%d)", c.Ours, c.Least, c.Most, c.Seeds), c.Band.String(), verdict})
 	}
-	fmt.Fprintf(out, "%s: %d of %d claims hold\n", source, claim.Held(claims), len(claims))
+	fmt.Fprintf(out, "%s: %d of %d claims hold\n", source, experiment.Held(claims), len(claims))
 	fault := table(out, []string{"TABLE", "CASE", "MEASURE", "THEIRS", "OURS", "BAND", "RESULT"}, rows)
 	_, err := fmt.Fprintf(out, "The bands:\n%s", strings.Join(bands, ""))
 	return errors.Join(fault, err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -10,32 +11,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/cli/command"
-	"github.com/sparkpacer/pacer/sim"
-	"github.com/sparkpacer/pacer/sim/claim"
-	"github.com/sparkpacer/pacer/sim/repro"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/experiment"
+	"github.com/sparkpacer/pacer/sim/registry"
 )
 
 // claimed are two sources whose experiments have given these values, until they are stopped.
-func claimed() []repro.Source {
-	turnaround := claim.Claim{Table: "Table 3.1", Case: "FIFO", Measure: "mean turnaround, ratio", Theirs: 0.9,
-		Band: claim.Band{Least: new(0.7), Most: new(0.97), Reason: "the trace is made up"}, Why: "not to be read"}
-	pending := claim.Claim{Table: "Fig 3.4", Case: "FIFO over SJF", Measure: "pending, ratio", Theirs: 10,
-		Band: claim.Band{Least: new(3.0), Reason: "an order of magnitude, on a logarithmic scale"}, Why: "the load is lower"}
-	late := claim.Claim{Table: "Sec 7.1", Case: "alpha 0.95", Measure: "latest, %",
-		Band: claim.Band{Most: new(0.0), Reason: "the bound that the source states"}}
-	gives := func(claims ...claim.Claim) func(int, <-chan struct{}) ([]claim.Claim, error) {
-		return func(_ int, stop <-chan struct{}) ([]claim.Claim, error) {
+func claimed() []registry.Source {
+	turnaround := experiment.Claim{Table: "Table 3.1", Case: "FIFO", Measure: "mean turnaround, ratio", Theirs: 0.9,
+		Band: experiment.Band{Least: new(0.7), Most: new(0.97), Reason: "the trace is made up"}, Why: "not to be read"}
+	pending := experiment.Claim{Table: "Fig 3.4", Case: "FIFO over SJF", Measure: "pending, ratio", Theirs: 10,
+		Band: experiment.Band{Least: new(3.0), Reason: "an order of magnitude, on a logarithmic scale"}, Why: "the load is lower"}
+	late := experiment.Claim{Table: "Sec 7.1", Case: "alpha 0.95", Measure: "latest, %",
+		Band: experiment.Band{Most: new(0.0), Reason: "the bound that the source states"}}
+	gives := func(claims ...experiment.Claim) []experiment.Experiment {
+		return []experiment.Experiment{{Claims: func(o experiment.Options) ([]experiment.Claim, error) {
 			select {
-			case <-stop:
-				return nil, sim.ErrStopped
+			case <-o.Stop:
+				return nil, des.ErrStopped
 			default:
 				return claims, nil
 			}
-		}
+		}}}
 	}
-	return []repro.Source{
-		{Name: "000", Title: "A thesis", Claims: gives(turnaround.Tried([]float64{0.8, 0.9}), pending.Tried([]float64{2, 2.5}))},
-		{Name: "003", Title: "A paper", Claims: gives(late.Tried([]float64{1.25}))},
+	return []registry.Source{
+		{Name: "000", Title: "A thesis", Experiments: gives(turnaround.Tried([]float64{0.8, 0.9}), pending.Tried([]float64{2, 2.5}))},
+		{Name: "003", Title: "A paper", Experiments: gives(late.Tried([]float64{1.25}))},
 	}
 }
 
@@ -43,7 +44,7 @@ func claimed() []repro.Source {
 func reproduce(t *testing.T, ctx context.Context, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
-	c := reproCommand(&out, claimed())
+	c := reproCommand(&out, io.Discard, claimed())
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetArgs(append([]string{}, args...)) // Without any, it would take the test's.
 	err := c.ExecuteContext(ctx)
@@ -79,12 +80,12 @@ func TestClaimsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back map[string][]claim.Claim
+	var back map[string][]experiment.Claim
 	if err := json.Unmarshal([]byte(got), &back); err != nil {
 		t.Fatal(err)
 	}
-	want, _ := claimed()[0].Claims(1, nil)
-	if d := cmp.Diff(map[string][]claim.Claim{"000": want}, back); d != "" {
+	want, _ := claimed()[0].Claims(experiment.Options{Seeds: 1}, nil)
+	if d := cmp.Diff(map[string][]experiment.Claim{"000": want}, back); d != "" {
 		t.Error(d)
 	}
 }

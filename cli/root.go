@@ -10,7 +10,7 @@ import (
 
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/cli/config"
-	"github.com/sparkpacer/pacer/sim/repro"
+	"github.com/sparkpacer/pacer/sim/registry"
 )
 
 // Run runs pacer with args (without the program's name) and returns its exit
@@ -49,7 +49,8 @@ func (sh *shell) root() *cobra.Command {
 		killCommand(sh.order, sh.completeApps), identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
 		versionCommand(sh))
-	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, repro.Sources()), traceCommand(sh.Stdout))
+	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, sh.Stderr, registry.Sources()),
+		traceCommand(sh.Stdout))
 	root.AddCommand(demoCommand(sh))
 	root.SetHelpCommandGroupID("house")
 	root.SetCompletionCommandGroupID("house")

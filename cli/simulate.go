@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,77 +18,57 @@ import (
 	"github.com/sparkpacer/pacer/cli/config"
 	"github.com/sparkpacer/pacer/replay"
 	"github.com/sparkpacer/pacer/sim"
-	"github.com/sparkpacer/pacer/sim/fluid"
-	"github.com/sparkpacer/pacer/sim/mesh"
-	"github.com/sparkpacer/pacer/sim/mesh/hosts"
-	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/registry"
 )
 
-// simulateCommand runs scenarios and the source's tables on virtual time.
+// simulateCommand runs scenarios and experiments on virtual time.
 func simulateCommand(sh *shell) *cobra.Command {
-	var laws []string
-	var o paper.Options
-	var fo tableOptions
+	var o experiment.Options
 	var out string
-	reserve, peacock := strings.Join(fluid.ReserveTables(), " and "), meshpaper.PeacockTables()
-	tables := slices.Concat(paper.Tables(), slices.Sorted(maps.Keys(unpaced())))
+	all := registry.Experiments()
 	c := &cobra.Command{
-		Use:   "simulate SCENARIO|TRACE.csv|" + strings.Join(tables, "|"),
+		Use:   "simulate SCENARIO|TRACE.csv|EXPERIMENT",
 		Short: "Run a scenario, a trace, or a table of a paper, on the simulator",
-		Long: "Runs a scenario file, or one of the paper's experiments beside the paper's own\n" +
-			"numbers, with Pacer's own engines on virtual time. " + fluid.PaceTable + " is of another paper: 80,000\n" +
-			"applications that wait for units under the rules of the queue; a trace (CSV) goes\n" +
-			"through the same cases. " + zoeTable + " is what that one ran on a cluster, with the engines.\n" +
-			offersTable + " is of a third: what two frameworks hold, run and wait for on a cluster that\n" +
-			"is divided by offers; " + reserve + " are jobs with deadlines whose work nobody knows, and\n" +
-			unknownTable + " is what it is worth to promise such applications something, with the engines.\n" +
-			glapTable + " is of a fourth: machines that empty themselves by what they have learnt, beside other\n" +
-			"policies, and " + alikeTable + " how alike what they have learnt becomes; " + peacock[0] + " are schedulers\n" +
-			"without a planner, " + strings.Join(peacock[1:], ", ") + " one of them in parts.\n" +
-			"With --out it also writes the figures as JSON, plots, and of a scenario the event\n" +
-			"history for `pacer replay`.",
+		Long: "Runs a scenario file, a trace (CSV) through the cases of pace, or an experiment beside the numbers of\n" +
+			"the publication that it is of, on virtual time. With --out it also writes the figures as JSON, plots,\n" +
+			"and of a scenario the event history for `pacer replay`. The experiments:",
 		Args: cobra.ExactArgs(1),
 	}
-	form := outputFlag(c)
-	c.Flags().StringSliceVar(&laws, "law", nil, "control laws to run, of "+strings.Join(sim.Laws(), ", ")+
+	for _, e := range all {
+		c.Long += fmt.Sprintf("\n  %-17s  %s", e.Name, e.Title)
+	}
+	of := func(flag string) string { return strings.Join(experiment.Taking(all, flag), ", ") }
+	form, f := outputFlag(c), c.Flags()
+	f.StringSliceVar(&o.Laws, experiment.Law, nil, "control laws to run, of "+strings.Join(sim.Laws(), ", ")+
 		" (default: all)")
-	c.Flags().IntVar(&o.Seeds, "seeds", 5, "how often each case of a table is run")
-	c.Flags().StringVar(&o.Only, "only", "", "run the cases of a table whose name contains this")
-	c.Flags().IntSliceVar(&fo.CPUs, "cpus", []int{2250, 4500, 15000}, "clusters of "+reserve)
-	c.Flags().BoolVar(&fo.Full, "full", false, "of "+reserve+": as many jobs as the source has, not 20,000")
-	c.Flags().IntSliceVar(&fo.Workers, "workers", nil,
-		"sizes of "+strings.Join(meshed(), ", ")+" (default: each table's own)")
-	c.Flags().IntVar(&fo.Jobs, "jobs", 0, "jobs in each case of "+peacock[0]+" and its parts (default: each table's own)")
-	c.Flags().StringVar(&fo.Trace, "trace", "", "jobs of those: a file, ARRIVAL TASKS MEAN DURATION... a line, in seconds")
-	c.Flags().StringArrayVar(&fo.Switches, "switch", nil, "another reading for those, \"NAME VALUE\", of "+
-		strings.Join(meshpaper.PeacockSwitches(), ", "))
-	c.Flags().StringVar(&out, "out", "", "directory for plots and the event history")
+	f.IntVar(&o.Seeds, experiment.Seeds, 5, "how often each case of an experiment is run")
+	f.StringVar(&o.Only, experiment.Only, "", "run the cases of an experiment whose name contains this")
+	f.IntSliceVar(&o.CPUs, experiment.CPUs, nil, "clusters of "+of(experiment.CPUs)+" (default: the source's)")
+	f.BoolVar(&o.Full, experiment.Full, false, "of "+of(experiment.Full)+": as many jobs as the source has, not 20,000")
+	f.IntSliceVar(&o.Workers, experiment.Workers, nil, "sizes of "+of(experiment.Workers)+" (default: each one's own)")
+	f.IntVar(&o.Jobs, experiment.Jobs, 0, "jobs in each case of "+of(experiment.Jobs)+" (default: each one's own)")
+	f.StringVar(&o.Trace, experiment.Trace, "", "jobs of those: a file, ARRIVAL TASKS MEAN DURATION... a line, in seconds")
+	f.StringArrayVar(&o.Switches, experiment.Switch, nil, "another reading for those, \"NAME VALUE\"")
+	f.StringVar(&out, "out", "", "directory for plots and the event history")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		for _, law := range laws {
-			if !slices.Contains(sim.Laws(), law) {
-				return command.Usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
+		o.Stop = c.Context().Done()
+		if err := checkOptions(c.Flags().Changed, o); err != nil {
+			return err
+		}
+		isScenario := !slices.Contains(experiment.Names(all), args[0]) && !strings.HasSuffix(args[0], ".csv")
+		e := experiment.Experiment{Name: "a scenario", Takes: []string{experiment.Law}}
+		if !isScenario {
+			var err error
+			if e, err = registry.Find(args[0]); err != nil {
+				return command.Coded(command.ExitUsage, err)
 			}
+		} else if len(o.Laws) > 1 {
+			return command.Usagef("a scenario runs under one law, not %d", len(o.Laws))
 		}
-		isTable, isTrace := slices.Contains(tables, args[0]), strings.HasSuffix(args[0], ".csv")
-		isUnpaced := isTrace || unpaced()[args[0]] != nil
-		switch {
-		case o.Seeds < 1:
-			return command.Usagef("--seeds is %d, want at least 1", o.Seeds)
-		case !isTable && c.Flags().Changed("seeds"), !isTable && !isTrace && c.Flags().Changed("only"):
-			return command.Usagef("--seeds and --only are for tables; a scenario says its seed")
-		case c.Flags().Changed("seeds") && args[0] == offersTable:
-			return command.Usagef("--seeds is for tables in which something is drawn, and nothing of %s is", offersTable)
-		case !slices.Contains(fluid.ReserveTables(), args[0]) && (c.Flags().Changed("cpus") || fo.Full):
-			return command.Usagef("--cpus and --full are for %s", reserve)
-		case len(fo.CPUs) == 0 || slices.ContainsFunc(fo.CPUs, func(n int) bool { return n < 1 || n > 1_000_000 }):
-			return command.Usagef("--cpus is %v: want numbers from 1 to 1000000", fo.CPUs)
-		case len(laws) > 0 && isUnpaced:
-			return command.Usagef("--law is for scenarios and for tables of executors that are steered")
-		case !isTable && len(laws) > 1:
-			return command.Usagef("a scenario runs under one law, not %d", len(laws))
-		}
-		if err := fo.check(args[0]); err != nil {
+		if err := checkTaken(c.Flags().Changed, e); err != nil {
 			return err
 		}
 		if out != "" {
@@ -98,24 +77,13 @@ func simulateCommand(sh *shell) *cobra.Command {
 			}
 		}
 		var err error
-		if isUnpaced {
-			fo.Seeds, fo.Only, fo.Stop = o.Seeds, o.Only, c.Context().Done()
-			err = simulateUnpaced(sh.Stdout, args[0], fo, *form, out)
-		} else if isTable {
-			cfg := sim.Default()
-			cfg.Stop = c.Context().Done()
-			o.Config = &cfg
-			for _, law := range sim.Laws() {
-				if slices.Contains(laws, law) {
-					o.Laws = append(o.Laws, law)
-				}
-			}
-			err = simulateTable(sh.Stdout, args[0], o, *form, out)
+		if isScenario {
+			err = sh.simulateScenario(c.Context(), args[0], strings.Join(o.Laws, ""), *form, out)
 		} else {
-			err = sh.simulateScenario(c.Context(), args[0], strings.Join(laws, ""), *form, out)
+			o.Progress = progress(sh.Stderr, e.Name)
+			err = simulateExperiment(sh.Stdout, e, o, *form, out)
 		}
-		if slices.ContainsFunc([]error{sim.ErrStopped, fluid.ErrStopped, hosts.ErrStopped, mesh.ErrStopped},
-			func(stopped error) bool { return errors.Is(err, stopped) }) {
+		if errors.Is(err, des.ErrStopped) {
 			return fmt.Errorf("interrupted: %w", c.Context().Err())
 		}
 		return err
@@ -123,24 +91,82 @@ func simulateCommand(sh *shell) *cobra.Command {
 	return c
 }
 
-func simulateTable(w io.Writer, name string, o paper.Options, form output, out string) error {
-	t, err := paper.Run(name, o)
-	if err != nil {
-		return err
+// checkOptions says which value no experiment can take.
+func checkOptions(given func(flag string) bool, o experiment.Options) error {
+	within := func(numbers []int, most int) bool {
+		return !slices.ContainsFunc(numbers, func(n int) bool { return n < 1 || n > most })
 	}
-	if len(t.Cells) == 0 {
-		return command.Usagef("--only %q: %s has no such case, want a part of one's name", o.Only, name)
+	switch {
+	case o.Seeds < 1:
+		return command.Usagef("--seeds is %d, want at least 1", o.Seeds)
+	case !within(o.CPUs, 1_000_000):
+		return command.Usagef("--cpus is %v: want numbers from 1 to 1000000", o.CPUs)
+	case !within(o.Workers, 100_000):
+		return command.Usagef("--workers is %v: want numbers from 1 to 100000", o.Workers)
+	case given(experiment.Jobs) && !within([]int{o.Jobs}, 1_000_000):
+		return command.Usagef("--jobs is %d: want a number from 1 to 1000000", o.Jobs)
 	}
-	if out != "" {
-		if err := keepFigures(filepath.Join(out, name), t, t.Draw); err != nil {
-			return err
+	for _, law := range o.Laws {
+		if !slices.Contains(sim.Laws(), law) {
+			return command.Usagef("--law %q: want one of %s", law, strings.Join(sim.Laws(), ", "))
 		}
 	}
-	if form.encodes() {
+	return nil
+}
+
+// checkTaken names a flag that the experiment does not take, and those that do.
+func checkTaken(given func(flag string) bool, e experiment.Experiment) error {
+	for _, flag := range experiment.Flags {
+		if given(flag) && !slices.Contains(e.Takes, flag) {
+			return command.Usagef("%s does not take --%s: it is for %s", e.Name, flag,
+				strings.Join(experiment.Taking(registry.Experiments(), flag), ", "))
+		}
+	}
+	return nil
+}
+
+// simulateExperiment runs the cases of e that o picks and prints what they gave.
+func simulateExperiment(w io.Writer, e experiment.Experiment, o experiment.Options, form output, out string) error {
+	if _, err := e.Chosen(o); err != nil {
+		return command.Coded(command.ExitUsage, err)
+	}
+	t, err := e.Run(o)
+	if err == nil && out != "" {
+		err = keepFigures(filepath.Join(out, strings.TrimSuffix(filepath.Base(e.Name), ".csv")), t, t.Draw)
+	}
+	switch {
+	case err != nil:
+		return err
+	case form.encodes():
 		return form.figures(w, t)
 	}
 	fmt.Fprintln(w, t.Title)
-	return table(w, t.Heading(), t.Rows())
+	for i, rows := range t.Rows {
+		if len(rows) < 2 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := table(w, rows[0], rows[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progress tells a terminal how many runs of what there have been, in one line that the last of them takes away; nil
+// where w is none.
+func progress(w io.Writer, what string) func(done, all int) {
+	if !command.OnTerminal(w) {
+		return nil
+	}
+	w = command.Raw(w)
+	return func(done, all int) {
+		if fmt.Fprintf(w, "\r\x1b[K%s: %d of %d runs", what, done, all); done == all {
+			fmt.Fprint(w, "\r\x1b[K")
+		}
+	}
 }
 
 // keepFigures writes figures as base.json and draws them as base.png and base.svg, if draw is there.
@@ -161,8 +187,8 @@ func keepFigures(base string, figures any, draw func(...string) error) error {
 func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return command.Usagef("%q is neither a scenario file nor one of %s, %s", path, strings.Join(paper.Tables(), ", "),
-			strings.Join(slices.Sorted(maps.Keys(unpaced())), ", "))
+		return command.Usagef("%q is neither a scenario file nor one of %s", path,
+			strings.Join(experiment.Names(registry.Experiments()), ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("read the scenario: %w", err)

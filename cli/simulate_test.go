@@ -60,7 +60,7 @@ func TestSimulateRunsAScenarioAndReplayAgrees(t *testing.T) {
 
 func TestSimulateRunsATable(t *testing.T) {
 	code, stdout, stderr := run(t, "simulate", "table4", "--law", "pi", "--seeds", "1", "--only", "pagerank", "-o", "json")
-	var table paper.Table
+	var table struct{ Cells []paper.Cell }
 	if err := json.Unmarshal([]byte(stdout), &table); code != command.ExitOK || err != nil {
 		t.Fatalf("exit %d: %v %s", code, err, stderr)
 	}
@@ -90,7 +90,7 @@ func TestSimulateRunsATrace(t *testing.T) {
 		}
 	}
 	code, stdout, stderr = run(t, "simulate", path, "--only", "srpt flexible-preemptive", "-o", "json")
-	var got fluid.Table
+	var got struct{ Cells []fluid.Cell }
 	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || len(got.Cells) != 1 || got.Cells[0].Runs[0].Refused != 1 {
 		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
 	}
@@ -114,17 +114,17 @@ func TestSimulateRunsOffers(t *testing.T) {
 	if code != command.ExitOK || stuck != want {
 		t.Errorf("exit %d, stuck: %q, want %q\n%s%s", code, stuck, want, stdout, stderr)
 	}
-	var kept, printed []offers.Case
+	var kept, printed struct{ Cells []offers.Case }
 	body, err := os.ReadFile(filepath.Join(out, "offers.json"))
 	if err == nil {
 		err = json.Unmarshal(body, &kept)
 	}
-	if files, _ := os.ReadDir(out); err != nil || len(kept) != 1 || len(files) != 1 {
-		t.Errorf("kept %d cases in %d files: %v", len(kept), len(files), err)
+	if files, _ := os.ReadDir(out); err != nil || len(kept.Cells) != 1 || len(files) != 1 {
+		t.Errorf("kept %d cases in %d files: %v", len(kept.Cells), len(files), err)
 	}
 	code, stdout, stderr = run(t, "simulate", "offers", "-o", "json")
-	if err := json.Unmarshal([]byte(stdout), &printed); code != command.ExitOK || err != nil || len(printed) != 10 {
-		t.Errorf("exit %d: %v, %d cases %s", code, err, len(printed), stderr)
+	if err := json.Unmarshal([]byte(stdout), &printed); code != command.ExitOK || err != nil || len(printed.Cells) != 10 {
+		t.Errorf("exit %d: %v, %d cases %s", code, err, len(printed.Cells), stderr)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestSimulateReserves(t *testing.T) {
 		}
 	}
 	code, stdout, stderr = run(t, "simulate", "tr2", "--seeds", "1", "--only", "oracle fixed2x 4500", "-o", "json")
-	var got fluid.ReserveTable
+	var got struct{ Cells []fluid.ReserveCell }
 	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || len(got.Cells) != 1 || got.Cells[0].Runs[0].SDR == 0 {
 		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
 	}
@@ -155,7 +155,7 @@ func TestSimulateEmptiesMachines(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = run(t, "simulate", "glap-learning", "--workers", "4", "--seeds", "1", "--only", "4-2", "--out", out, "-o", "json")
-	var got mesh.GLAPTable
+	var got struct{ Cells []mesh.GLAPCell }
 	if err := json.Unmarshal([]byte(stdout), &got); code != command.ExitOK || err != nil || len(got.Cells) != 1 || len(got.Cells[0].Runs[0].Similarity) != 51 {
 		t.Errorf("exit %d: %v, %+v %s", code, err, got, stderr)
 	}
@@ -176,36 +176,36 @@ func TestSimulateRefusesInOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"neither a scenario file nor one of table4": {"simulate", "nothing"},
-		`--law "bang": want one of`:                 {"simulate", "table4", "--law", "bang"},
-		"--seeds is 0":                              {"simulate", "table4", "--seeds", "0"},
-		`unknown word "sede"`:                       {"simulate", scenario(t, "# p\nsede 1\n")},
-		"--seeds and --only are for tables":         {"simulate", scenario(t, smallScenario), "--seeds", "2"},
-		"table4 has no such case":                   {"simulate", "table4", "--seeds", "1", "--only", "nothing"},
-		"pace has no such case":                     {"simulate", "pace", "--only", "nothing"},
-		"--law is for scenarios and for tables":     {"simulate", "pace", "--law", "pi"},
-		"read the trace: open none.csv":             {"simulate", "none.csv"},
-		"offers has no such case":                   {"simulate", "offers", "--only", "nothing"},
-		"the cases of unknown are compared":         {"simulate", "unknown", "--only", "pythia"},
+		"neither a scenario file nor one of table4":            {"simulate", "nothing"},
+		`--law "bang": want one of`:                            {"simulate", "table4", "--law", "bang"},
+		"--seeds is 0":                                         {"simulate", "table4", "--seeds", "0"},
+		`unknown word "sede"`:                                  {"simulate", scenario(t, "# p\nsede 1\n")},
+		"a scenario does not take --seeds: it is for table4, ": {"simulate", scenario(t, smallScenario), "--seeds", "2"},
+		"table4 has no such case":                              {"simulate", "table4", "--seeds", "1", "--only", "nothing"},
+		"pace has no such case":                                {"simulate", "pace", "--only", "nothing"},
+		"pace does not take --law: it is for table4":           {"simulate", "pace", "--law", "pi"},
+		"read the trace: open none.csv":                        {"simulate", "none.csv"},
+		"offers has no such case":                              {"simulate", "offers", "--only", "nothing"},
+		"unknown does not take --only: it is for ":             {"simulate", "unknown", "--only", "pythia"},
 		"tr1 has no such case, want a part of one's name: RULE DEADLINES CPUS, of pythia, justice, oracle, fs, fs-reactive; fixed1x": {"simulate",
 			"tr1", "--only", "nobody"},
-		"--cpus is [0]: want numbers from 1":                                      {"simulate", "tr1", "--cpus", "0"},
-		"--cpus and --full are for tr1 and tr2":                                   {"simulate", "pace", "--full"},
-		"glap has no such case, want a part of one's name: MACHINES-RATIO POLICY": {"simulate", "glap", "--only", "nobody"},
-		"--jobs, --trace and --switch are for peacock, ":                          {"simulate", "glap", "--jobs", "5"},
-		"--switch: unknown switch \"hops\": want one of demand jobs|work, ":       {"simulate", "peacock", "--switch", "hops 1"},
-		"peacock-hops has no such case, want a part of one's name: TRACE LOAD%":   {"simulate", "peacock-hops", "--only", "nobody"},
-		"hawk.txt:2: tasks \"2\" and 1 durations: want one for each":              {"simulate", "peacock", "--trace", hawk},
-		"read the trace: open none.txt":                                           {"simulate", "peacock", "--trace", "none.txt"},
-		"--workers is for peacock, ":                                              {"simulate", "pace", "--workers", "5"},
-		"--workers is [0]: want numbers from 1":                                   {"simulate", "glap", "--workers", "0"},
-		"nothing of offers is":                                                    {"simulate", "offers", "--seeds", "2"},
-		"scenarios and for tables of executors":                                   {"simulate", "offers", "--law", "pi"},
-		"sharing, eq21, glap, glap-learning, offers, pace, peacock, ":             {"simulate", "offer"},
-		"bad.csv:2: time \"-1\": want a number":                                   {"simulate", bad},
-		"accepts 1 arg(s), received 0":                                            {"simulate"},
-		"a scenario runs under one law":                                           {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
-		"accepts 1 arg(s), received 2":                                            {"replay", "a", "b"},
+		"--cpus is [0]: want numbers from 1":                                       {"simulate", "tr1", "--cpus", "0"},
+		"pace does not take --full: it is for tr1, tr2":                            {"simulate", "pace", "--full"},
+		"glap has no such case, want a part of one's name: MACHINES-RATIO POLICY":  {"simulate", "glap", "--only", "nobody"},
+		"glap does not take --jobs: it is for peacock, ":                           {"simulate", "glap", "--jobs", "5"},
+		"--switch: unknown switch \"hops\": want one of demand jobs|work, ":        {"simulate", "peacock", "--switch", "hops 1"},
+		"peacock-hops has no such case, want a part of one's name: TRACE LOAD%":    {"simulate", "peacock-hops", "--only", "nobody"},
+		"hawk.txt:2: tasks \"2\" and 1 durations: want one for each":               {"simulate", "peacock", "--trace", hawk},
+		"read the trace: open none.txt":                                            {"simulate", "peacock", "--trace", "none.txt"},
+		"pace does not take --workers: it is for peacock, ":                        {"simulate", "pace", "--workers", "5"},
+		"--workers is [0]: want numbers from 1":                                    {"simulate", "glap", "--workers", "0"},
+		"offers does not take --seeds: it is for ":                                 {"simulate", "offers", "--seeds", "2"},
+		"offers does not take --law: it is for ":                                   {"simulate", "offers", "--law", "pi"},
+		"sharing, eq21, pace, tr1, tr2, zoe, unknown, offers, attached, peacock, ": {"simulate", "offer"},
+		"bad.csv:2: time \"-1\": want a number":                                    {"simulate", bad},
+		"accepts 1 arg(s), received 0":                                             {"simulate"},
+		"a scenario runs under one law":                                            {"simulate", scenario(t, smallScenario), "--law", strings.Join(sim.Laws(), ",")},
+		"accepts 1 arg(s), received 2":                                             {"replay", "a", "b"},
 	} {
 		if code, _, stderr := run(t, args...); code != command.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d: %s", args, code, stderr)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sparkpacer/pacer/sim/des"
 )
 
 // TestBadScenariosSayWhereAndWhatWasExpected has a text and its error a case.
@@ -145,7 +147,7 @@ func TestARunEndsWhenItIsStopped(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
 	s.Config.Stop, s.Config.Limit = stop, time.Hour // It looks every so many events.
-	if _, err := s.Run(nil); !errors.Is(err, ErrStopped) {
+	if _, err := s.Run(nil); !errors.Is(err, des.ErrStopped) {
 		t.Errorf("%v", err)
 	}
 }

@@ -59,7 +59,7 @@ type Config struct {
 	Limit time.Duration
 	// History, if not nil, gets all that happens as JSON lines: what Replay reads.
 	History io.Writer
-	// Stop, when it is closed, ends a Run with ErrStopped; nil for never.
+	// Stop, when it is closed, ends a Run with des.ErrStopped; nil for never.
 	Stop <-chan struct{}
 	// Title goes into the history's first line.
 	Title string
@@ -205,7 +205,7 @@ func (w *World) Run() error {
 		if w.clock.Events()%stopEvery == 0 {
 			select {
 			case <-w.cfg.Stop:
-				w.err = ErrStopped
+				w.err = des.ErrStopped
 				continue
 			default:
 			}
@@ -220,9 +220,6 @@ func (w *World) Run() error {
 	w.history.close()
 	return w.err
 }
-
-// ErrStopped is the error of a Run that Config.Stop has ended.
-var ErrStopped = errors.New("the world was stopped")
 
 // stopEvery is how many events pass between two looks at Config.Stop.
 const stopEvery = 1 << 12

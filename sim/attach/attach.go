@@ -2,15 +2,9 @@ package attach
 
 import (
 	"cmp"
-	"fmt"
-)
 
-// Options say how many applications run.
-type Options struct {
-	// Seeds is how many, 300 if 0. Stop, when it is closed, ends the runs.
-	Seeds int
-	Stop  <-chan struct{}
-}
+	"github.com/sparkpacer/pacer/sim/experiment"
+)
 
 // Result is what became of an application.
 type Result struct {
@@ -29,22 +23,36 @@ type Result struct {
 // Runs are all of them.
 type Runs []Result
 
-// Run runs applications.
-func Run(o Options) (Runs, error) {
-	var all Runs
-	for seed := range cmp.Or(o.Seeds, 300) {
-		select {
-		case <-o.Stop:
-			return all, fmt.Errorf("stopped after %d runs", len(all))
-		default:
-		}
-		r, err := run(uint64(seed))
-		if err != nil {
-			return all, fmt.Errorf("seed %d: %w", seed, err)
-		}
-		all = append(all, r)
-	}
-	return all, nil
+// Experiments are one, whose applications are its cases.
+func Experiments() []experiment.Experiment {
+	const title = "Attached applications: executors that they ask for, beside the fewest that an oracle needs"
+	return []experiment.Experiment{{Name: "attached", Title: title, Takes: []string{experiment.Seeds},
+		Cases: func(experiment.Options) ([]string, error) { return []string{"attached"}, nil },
+		Run: func(o experiment.Options) (experiment.Table, error) {
+			runs, err := Run(o)
+			if err != nil {
+				return experiment.Table{}, err
+			}
+			t := experiment.Table{Name: "attached", Title: title, Cells: runs}
+			for _, f := range []struct {
+				name, unit, measure string
+				value               float64
+			}{{"late_pct", "%", "ended late, of those whose deadline can be met", runs.LatePct()},
+				{"executors_ratio", "ratio", "executors held, over the fewest that keep the deadline", runs.ExecutorsRatio()}} {
+				t.Figures = append(t.Figures, experiment.NewFigure("attach.virtual."+f.name, f.unit, []float64{f.value},
+					experiment.Claim{Measure: f.measure}))
+			}
+			t.Rows = [][][]string{experiment.FigureRows(t.Figures, "%.2f", "MEASURE")}
+			return t, nil
+		}}}
+}
+
+// Run runs as many applications as there are seeds, 300 where nothing is said.
+func Run(o experiment.Options) (Runs, error) {
+	o.Seeds = cmp.Or(o.Seeds, 300)
+	cases, err := experiment.Run(o, []experiment.Case[struct{}, Result]{{Name: "attached",
+		Run: func(seed int) (Result, error) { return run(uint64(seed)) }}})
+	return cases[0].Runs, err
 }
 
 func run(seed uint64) (Result, error) {

@@ -3,11 +3,13 @@ package attach
 import (
 	"math"
 	"testing"
+
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // The planner asks for about as many executors as are needed, and deadlines that can be met are.
 func TestFewExecutorsKeepDeadlines(t *testing.T) {
-	r, err := Run(Options{Seeds: 20})
+	r, err := Run(experiment.Options{Seeds: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +25,7 @@ func TestFewExecutorsKeepDeadlines(t *testing.T) {
 	if late, ratio := r.LatePct(), r.ExecutorsRatio(); could < 15 || late > 5 || ratio > 1.2 {
 		t.Errorf("%.1f %% of %d are late, with %.3f of the executors that are needed", late, could, ratio)
 	}
-	again, err := Run(Options{Seeds: 2})
+	again, err := Run(experiment.Options{Seeds: 2})
 	if err != nil || again[1] != r[1] {
 		t.Errorf("%+v, and again %+v: %v", r[1], again[1], err)
 	}

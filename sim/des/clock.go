@@ -1,12 +1,16 @@
 package des
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/sparkpacer/pacer/units"
 )
+
+// ErrStopped is the error of a world, and of an experiment of several, that was told to stop before its end.
+var ErrStopped = errors.New("the simulation was stopped")
 
 // Never is later than anything that happens.
 const Never = units.Instant(math.MaxInt64)

@@ -7,37 +7,34 @@ import (
 
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/infra/chart"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
-// figures are those of a run, by their headings.
+// figures are those of a run, by their headings and by their names among the figures of the bench, "" of none.
 var figures = []struct {
-	name string
-	of   func(ReserveRun) float64
+	name, recorded string
+	of             func(ReserveRun) float64
 }{
-	{"SDR", func(r ReserveRun) float64 { return r.SDR }}, {"PTR", func(r ReserveRun) float64 { return r.PTR }},
-	{"WTR", func(r ReserveRun) float64 { return r.WTR }},
-	{"AS PRINTED", func(r ReserveRun) float64 { return r.WTRPrinted }},
-	{"JAIN", func(r ReserveRun) float64 { return r.Jain }}, {"EQUALITY", func(r ReserveRun) float64 { return r.Equality }},
+	{"SDR", "sdr", func(r ReserveRun) float64 { return r.SDR }},
+	{"PTR", "ptr", func(r ReserveRun) float64 { return r.PTR }},
+	{"WTR", "wtr", func(r ReserveRun) float64 { return r.WTR }},
+	{"AS PRINTED", "", func(r ReserveRun) float64 { return r.WTRPrinted }},
+	{"JAIN", "jain", func(r ReserveRun) float64 { return r.Jain }},
+	{"EQUALITY", "", func(r ReserveRun) float64 { return r.Equality }},
 }
 
-func (c ReserveCell) mean(of func(ReserveRun) float64) float64 {
-	var values []float64
-	for _, r := range c.Runs {
-		values = append(values, of(r))
-	}
-	return mean(values)
-}
+func (c ReserveCell) mean(of func(ReserveRun) float64) float64 { return experiment.Over(c.Runs, of) }
 
-// Rows are the cells as text below a heading, means over their seeds. What the source has in numbers is in brackets:
+// reserveRows are the cells as text below a heading, means over their seeds. The source's numbers are in brackets:
 // deadlines that fs met, and waste where deadlines vary; the rest of it are ratios, which are measures.
-func (t ReserveTable) Rows() [][]string {
+func reserveRows(cells []ReserveCell) [][]string {
 	rows := [][]string{{"RULE", "DEADLINES", "CPUS"}}
 	for _, f := range figures {
 		if rows[0] = append(rows[0], f.name); f.name == "SDR" || f.name == "WTR" {
 			rows[0] = append(rows[0], "(SOURCE)")
 		}
 	}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		row := []string{c.Rule, c.Generator, fmt.Sprint(c.CPUs)}
 		for _, f := range figures {
 			row = append(row, fmt.Sprintf("%.3f", c.mean(f.of)))
@@ -52,9 +49,6 @@ func (t ReserveTable) Rows() [][]string {
 	}
 	return rows
 }
-
-// MeasureRows are the measures as text below a heading.
-func (t ReserveTable) MeasureRows() [][]string { return measureRows(t.Measures) }
 
 func theirSDR(c ReserveCell) string {
 	if c.Case() == "fs fixed2x 2250" {
@@ -73,12 +67,13 @@ func theirWaste(c ReserveCell) string {
 	return source
 }
 
-// Draw writes the figures as bars below each other, for each number of CPUs. A file's end says the form: png, svg, pdf.
-func (t ReserveTable) Draw(files ...string) error {
+// drawReserved writes the figures as bars below each other, for each number of CPUs. A file's end says the form: png,
+// svg, pdf.
+func drawReserved(title string, cells []ReserveCell, files []string) error {
 	var charts []*chart.Chart
 	var faults []error
 	var cpus []int
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		if !slices.Contains(cpus, c.CPUs) {
 			cpus = append(cpus, c.CPUs)
 		}
@@ -87,7 +82,7 @@ func (t ReserveTable) Draw(files ...string) error {
 		for _, f := range figures {
 			p, named := chart.New(fmt.Sprintf("%s, %d CPUs", f.name, n), "", ""), map[string]bool{}
 			names := GeneratorNames()
-			for _, c := range t.Cells {
+			for _, c := range cells {
 				hue := slices.Index(assign.Reserving(), c.Rule)
 				if c.CPUs != n || !c.Usual() {
 					continue
@@ -110,7 +105,7 @@ func (t ReserveTable) Draw(files ...string) error {
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("draw %s: %w", t.Title, err)
+		return fmt.Errorf("draw %s: %w", title, err)
 	}
 	return chart.Save(24, files, charts...)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/assign"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Why the bands are what they are.
@@ -30,51 +30,52 @@ const (
 	fewLine  = "lines are shorter here at the load that 75 % is granted of; under FIFO as long as theirs at a load of 0.85"
 )
 
-// Claims tries the figures of the source's section 3.3 on so many traces, until stop is closed. What is fitted to the
-// source is none, nor is what it has in pictures alone.
-func Claims(seeds int, stop <-chan struct{}) ([]claim.Claim, error) {
-	t, err := RunPace(Options{Seeds: seeds, Stop: stop})
+// paceClaims tries the figures of the source's section 3.3. What is fitted to the source is none, nor is what it has in
+// pictures alone.
+func paceClaims(o experiment.Options) ([]experiment.Claim, error) {
+	t, err := RunPace(o)
 	if err != nil {
 		return nil, err
 	}
-	return t.claims(), nil
+	return slices.Concat(cellClaims(t.Cells.([]Cell)), experiment.Claims(t.Figures)), nil
 }
 
-// claims are those of a whole table.
-func (t Table) claims() (all []claim.Claim) {
-	try := func(table, name, measure string, theirs float64, band claim.Band, why string, values []float64) {
-		c := claim.Claim{Table: table, Case: name, Measure: measure, Theirs: theirs, Band: band, Why: why}
-		all = append(all, c.Tried(values))
-	}
-	between := func(least, most float64, reason string) claim.Band {
-		return claim.Band{Least: &least, Most: &most, Reason: reason}
-	}
-	least := func(least float64, reason string) claim.Band { return claim.Band{Least: &least, Reason: reason} }
-	most := func(most float64, reason string) claim.Band { return claim.Band{Most: &most, Reason: reason} }
-	for _, c := range t.Cells {
+// cellClaims are those of Table 3.1 that are of one case.
+func cellClaims(cells []Cell) (all []experiment.Claim) {
+	for _, c := range cells {
 		if c.Source == nil {
 			continue
 		}
+		try := func(measure string, theirs float64, band experiment.Band, why string, of func(Run) float64) {
+			all = append(all, experiment.Claim{Table: "Table 3.1", Case: c.Case, Measure: measure, Theirs: theirs, Band: band,
+				Why: why}.Tried(experiment.Each(c.Runs, of)))
+		}
 		s := *c.Source
-		try("Table 3.1", c.Case, "mean turnaround, s", s[0], between(s[0]/2, s[0]*2, madeUp), fewLine, c.each(turnaround))
+		try("mean turnaround, s", s[0], experiment.Within(s[0]/2, s[0]*2, madeUp), fewLine, turnaround)
 		if c.Case != assign.FIFO+" "+assign.Malleable { // Its load is fitted.
-			try("Table 3.1", c.Case, "cores granted, %", s[1], between(s[1]-3, s[1]+3, threePoint), openLine, c.each(cores))
-			try("Table 3.1", c.Case, "memory granted, %", s[2], between(s[2]-3, s[2]+3, threePoint), openLine, c.each(memory))
+			try("cores granted, %", s[1], experiment.Around(s[1], 3, threePoint), openLine, cores)
+			try("memory granted, %", s[2], experiment.Around(s[2], 3, threePoint), openLine, memory)
 		}
 	}
+	return all
+}
+
+// claimOf is what is claimed of a measure, nothing of one that is fitted.
+func claimOf(measure string) experiment.Claim {
+	least := experiment.AtLeast
 	for _, b := range []struct {
 		measure, table string
-		band           claim.Band
+		band           experiment.Band
 		why            string
 	}{
-		{"fifo.flexible_malleable.mean_ratio", "Table 3.1", between(0.7, 0.97, lower), fewLong},
+		{"fifo.flexible_malleable.mean_ratio", "Table 3.1", experiment.Within(0.7, 0.97, lower), fewLong},
 		{"fifo.flexible_malleable.cpu_points", "Table 3.1", least(2, asMany), openLine},
 		{"fifo.flexible_malleable.memory_points", "Table 3.1", least(2, asMany), openLine},
-		{"sjf.flexible_malleable.mean_ratio", "Table 3.1", between(0.7, 1, anyGain), fewLong},
+		{"sjf.flexible_malleable.mean_ratio", "Table 3.1", experiment.Within(0.7, 1, anyGain), fewLong},
 		{"sjf.flexible_malleable.cpu_points", "Table 3.1", least(6, asMany), openLine},
 		{"sjf.flexible_malleable.memory_points", "Table 3.1", least(6, asMany), openLine},
-		{"fifo.flexible_rigid.median_ratio", "Fig 3.3", most(0.8, clearly), ""},
-		{"sjf.flexible_rigid.median_ratio", "Fig 3.3", most(0.8, clearly), smallFew},
+		{"fifo.flexible_rigid.median_ratio", "Fig 3.3", experiment.AtMost(0.8, clearly), ""},
+		{"sjf.flexible_rigid.median_ratio", "Fig 3.3", experiment.AtMost(0.8, clearly), smallFew},
 		{"fifo_sjf.pending_ratio", "Fig 3.4", least(3, thirdOfIt), ""},
 		{"fifo.flexible_rigid.cpu_ratio", "Fig 3.5", least(1.1, halfGain), openLine},
 		{"fifo.flexible_rigid.memory_ratio", "Fig 3.5", least(1.1, halfGain), openLine},
@@ -82,17 +83,10 @@ func (t Table) claims() (all []claim.Claim) {
 		{"sjf.flexible_rigid.memory_ratio", "Fig 3.5", least(1.1, halfGain), openLine},
 		{"preempted.wait_ratio", "Fig 3.9", least(30, thirdOfIt), ""},
 	} {
-		m := t.Measures[slices.IndexFunc(t.Measures, func(m Measure) bool { return m.Name == b.measure })]
-		name := strings.NewReplacer(".", " ", "_", " / ").Replace(m.Name[:strings.LastIndexByte(m.Name, '.')])
-		try(b.table, name, m.Says+", "+m.Unit, m.Source, b.band, b.why, m.Values)
+		if b.measure == measure {
+			name := strings.NewReplacer(".", " ", "_", " / ").Replace(measure[:strings.LastIndexByte(measure, '.')])
+			return experiment.Claim{Table: b.table, Case: name, Band: b.band, Why: b.why}
+		}
 	}
-	return all
-}
-
-// each is a figure of each run.
-func (c Cell) each(of func(Run) float64) (values []float64) {
-	for _, r := range c.Runs {
-		values = append(values, of(r))
-	}
-	return values
+	return experiment.Claim{}
 }

@@ -2,22 +2,24 @@ package fluid
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // What the source says in a number, and is not fitted to, is a claim, once, with a table, a band and a reason; theirs
 // lies in the band.
 func TestClaimsAreTheSources(t *testing.T) {
-	table, err := RunPace(Options{Seeds: 2, Jobs: 800})
+	table, err := RunPace(experiment.Options{Seeds: 2, Jobs: 800})
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen, tables := map[[3]string]bool{}, map[string]int{}
-	for _, c := range table.claims() {
+	for _, c := range slices.Concat(cellClaims(table.Cells.([]Cell)), experiment.Claims(table.Figures)) {
 		key := [3]string{c.Table, c.Case, c.Measure}
-		theirs := claim.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
+		theirs := experiment.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
 		if seen[key] || c.Table == "" || c.Case == "" || c.Measure == "" || c.Band.Reason == "" || !theirs.Holds || c.Seeds != 2 {
 			t.Errorf("%+v", c)
 		}
@@ -30,7 +32,7 @@ func TestClaimsAreTheSources(t *testing.T) {
 			t.Errorf("%d claims of %s, want %d", tables[name], name, want)
 		}
 	}
-	if n := len(table.Measures) - fitted; n != 6+2+1+4+1 {
+	if n := len(table.Figures) - fitted; n != 6+2+1+4+1 {
 		t.Errorf("%d measures that are fitted to nothing", n)
 	}
 }
@@ -38,7 +40,7 @@ func TestClaimsAreTheSources(t *testing.T) {
 func TestClaimsAreStopped(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
-	if _, err := Claims(1, stop); !errors.Is(err, ErrStopped) {
+	if _, err := paceClaims(experiment.Options{Seeds: 1, Stop: stop}); !errors.Is(err, des.ErrStopped) {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/infra/chart"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
-// Rows are the cells as text below a heading, means over their seeds: mean and median turnaround, medians of wait and
+// rows are the cells as text below a heading, means over their seeds: mean and median turnaround, medians of wait and
 // slowdown, and means over the time from the first arrival to the last. What the source has is in brackets.
-func (t Table) Rows() [][]string {
+func rows(cells []Cell) [][]string {
 	rows := [][]string{{"CASE", "MEAN, s", "(SOURCE)", "MEDIAN, s", "WAIT, s", "SLOWDOWN", "CORES", "(SOURCE)", "MEMORY",
 		"(SOURCE)", "WAIT", "RUN", "REFUSED"}}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		source := []string{"-", "-", "-"}
 		if s := c.Source; s != nil {
 			source = []string{fmt.Sprintf("(%.3g)", s[0]), fmt.Sprintf("(%.0f%%)", s[1]), fmt.Sprintf("(%.0f%%)", s[2])}
@@ -32,23 +33,22 @@ func (t Table) Rows() [][]string {
 	return rows
 }
 
-// MeasureRows are the measures as text below a heading.
-func (t Table) MeasureRows() [][]string { return measureRows(t.Measures) }
-
-func measureRows(measures []Measure) [][]string {
+// measureRows are figures as text below a heading, without what the names of all begin with.
+func measureRows(figures []experiment.Figure) [][]string {
 	rows := [][]string{{"MEASURE", "WHAT", "MEAN", "(SOURCE)", "FROM", "TO"}}
-	for _, m := range measures {
-		mean, least, most := m.Spread()
-		rows = append(rows, []string{m.Name, m.Says + ", " + m.Unit, fmt.Sprintf("%.3g", mean),
-			fmt.Sprintf("(%.3g)", m.Source), fmt.Sprintf("%.3g", least), fmt.Sprintf("%.3g", most)})
+	for _, f := range figures {
+		if name := strings.SplitN(f.Name, ".", 3); !f.InCells {
+			rows = append(rows, []string{name[2], f.Measure, fmt.Sprintf("%.3g", f.Ours), fmt.Sprintf("(%.3g)", f.Theirs),
+				fmt.Sprintf("%.3g", f.Least), fmt.Sprintf("%.3g", f.Most)})
+		}
 	}
 	return rows
 }
 
-// Draw writes the table as the source's figures below each other, one file for each name; the name's end says the form
+// draw writes the cells as the source's figures below each other, one file for each name; the name's end says the form
 // (png, svg, pdf). A box is from 25 to 75 per cent of the values, with a line at the median; its whiskers are from 5 to
 // 95.
-func (t Table) Draw(files ...string) error {
+func draw(title string, cells []Cell, files []string) error {
 	var charts []*chart.Chart
 	var faults []error
 	const logarithm = "log10"
@@ -69,7 +69,7 @@ func (t Table) Draw(files ...string) error {
 	} {
 		p := chart.New(f.title, "", f.label)
 		var names []string
-		for hue, c := range t.Cells {
+		for hue, c := range cells {
 			for _, kind := range f.kinds {
 				if c.trace != f.trace {
 					continue
@@ -92,7 +92,7 @@ func (t Table) Draw(files ...string) error {
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("draw %s: %w", t.Title, err)
+		return fmt.Errorf("draw %s: %w", title, err)
 	}
 	return chart.Save(24, files, charts...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // A trace is as its Pace says, and the same for the same seed.
@@ -50,7 +51,7 @@ func TestATraceIsAsItsPaceSays(t *testing.T) {
 
 // The same options give the same bytes, all cases have their place in the table, and the figures can be drawn.
 func TestTheTableOfPace(t *testing.T) {
-	o := Options{Seeds: 2, Jobs: 800}
+	o := experiment.Options{Seeds: 2, Jobs: 800}
 	table, err := RunPace(o)
 	if err != nil {
 		t.Fatal(err)
@@ -63,17 +64,17 @@ func TestTheTableOfPace(t *testing.T) {
 	if second, _ := json.Marshal(again); string(first) != string(second) || len(first) < 1000 {
 		t.Errorf("%s\n%s", first, second)
 	}
-	if len(table.Rows()) != 9 || len(table.MeasureRows()) != 17 {
-		t.Errorf("%d rows, %d measures", len(table.Rows()), len(table.Measures))
+	if len(table.Rows[0]) != 9 || len(table.Rows[1]) != 17 {
+		t.Errorf("%d rows, %d measures", len(table.Rows[0]), len(table.Figures))
 	}
-	for _, rows := range [][][]string{table.Rows(), table.MeasureRows()} {
+	for _, rows := range table.Rows {
 		for _, row := range rows {
 			if len(row) != len(rows[0]) || slices.Contains(row, "NaN") {
 				t.Errorf("%v under %v", row, rows[0])
 			}
 		}
 	}
-	if row := strings.Join(table.Rows()[3], " "); !strings.Contains(row, "(3.36e+05)") || !strings.Contains(row, "(77%) ") || !strings.Contains(row, "(76%)") {
+	if row := strings.Join(table.Rows[0][3], " "); !strings.Contains(row, "(3.36e+05)") || !strings.Contains(row, "(77%) ") || !strings.Contains(row, "(76%)") {
 		t.Errorf("the source's figures are not in %s", row)
 	}
 	for _, ext := range []string{".png", ".svg"} {
@@ -97,8 +98,8 @@ func TestATraceIsRead(t *testing.T) {
 	if d := cmp.Diff(want, jobs); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	table, err := RunTrace("t.csv", jobs, Options{})
-	if err != nil || len(table.Cells) != 8 || table.Cells[0].Runs[0].Turnaround != 315 || len(table.Measures) != 0 {
+	table, err := OfTrace("t.csv", jobs).Run(experiment.Options{})
+	if cells := table.Cells.([]Cell); err != nil || len(cells) != 8 || cells[0].Runs[0].Turnaround != 315 || len(table.Figures) != 0 {
 		t.Errorf("%v, %+v", err, table)
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/assign/scores"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	_ "github.com/sparkpacer/pacer/test/draws"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -126,7 +127,7 @@ func TestDeadlinesAreTimesT(t *testing.T) {
 				x = append(x, v)
 			}
 		}
-		if have := [3]float64{slices.Min(x), mean(x), slices.Max(x)}; math.Abs(have[0]-want[0]) > .01 || math.Abs(have[1]-want[1]) > .05 ||
+		if have := [3]float64{slices.Min(x), experiment.Mean(x), slices.Max(x)}; math.Abs(have[0]-want[0]) > .01 || math.Abs(have[1]-want[1]) > .05 ||
 			math.Abs(have[2]-want[2]) > .01 {
 			t.Errorf("%s: %v, want %v", name, have, want)
 		}
@@ -138,20 +139,26 @@ func TestDeadlinesAreTimesT(t *testing.T) {
 
 // The table has a cell for each rule, generator and cluster, the other readings of two generators, and what the source says.
 func TestReserveTable(t *testing.T) {
-	o := Options{Seeds: 2, Jobs: 300, CPUs: []int{2250, 4500, 15000}}
-	table, err := RunReserve("tr1", o)
+	o := experiment.Options{Seeds: 2, Jobs: 300}
+	table, err := TR1.run(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := 3*7*5 + 2*6; len(table.Cells) != n || len(table.Rows()) != n+1 || len(table.Measures) != 18 {
-		t.Errorf("%d cells, %d rows, %d measures", len(table.Cells), len(table.Rows()), len(table.Measures))
-	}
-	for _, m := range table.Measures {
-		if len(m.Values) != 2 || m.Says == "" || !(mean(m.Values) >= 0) {
-			t.Errorf("%+v", m)
+	inCells := 0
+	for _, f := range table.Figures {
+		if len(f.Values) != 2 || !f.InCells && f.Measure == "" || !(experiment.Mean(f.Values) >= 0) {
+			t.Errorf("%+v", f)
+		}
+		if f.InCells {
+			inCells++
 		}
 	}
-	for _, row := range table.Rows() {
+	n := 3*7*5 + 2*6
+	if cells := len(table.Cells.([]ReserveCell)); cells != n || len(table.Rows[0]) != n+1 || len(table.Rows[1]) != 1+18 ||
+		len(table.Shown[0]) != 1+7*5+2*6 || inCells != 3*7*5*4 {
+		t.Errorf("%d cells, %d rows, %d shown, %d measures, %d figures in cells", cells, len(table.Rows[0]), len(table.Shown[0]), len(table.Rows[1]), inCells)
+	}
+	for _, row := range table.Rows[0] {
 		if len(row) != 11 {
 			t.Errorf("%v", row)
 		}
@@ -166,7 +173,7 @@ func TestReserveTable(t *testing.T) {
 		}
 	}
 	o.Only, o.Seeds = "fs-reactive fixed1x 4500", 1
-	if table, err = RunReserve("tr2", o); err != nil || len(table.Cells) != 1 || len(table.Measures) != 0 {
+	if table, err = TR2.run(o); err != nil || len(table.Cells.([]ReserveCell)) != 1 || len(table.Rows[1]) != 1 {
 		t.Errorf("%v, %+v", err, table)
 	}
 }
@@ -190,25 +197,25 @@ func TestOneThatIsEndedTeaches(t *testing.T) {
 
 // Each claim has a section, a band with a reason in which theirs lies, and all that it compares.
 func TestReserveClaimsAreTheSources(t *testing.T) {
-	table := ReserveTable{Cells: reserveCells(Options{CPUs: []int{2250, 4500, 15000}})}
-	table.Cells = slices.DeleteFunc(table.Cells, func(c ReserveCell) bool { return !c.claimed() })
-	if err := table.run(TR1, Options{Seeds: 2, Jobs: 300}); err != nil {
+	o := experiment.Options{Seeds: 2, Jobs: 300}
+	claims, err := reserveClaimed(o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	table.measure()
-	claims := table.claims()
+	wanted := slices.DeleteFunc(reserveCells(clusters(o)), func(c ReserveCell) bool { return !c.claimed() })
 	for _, c := range claims {
-		theirs := claim.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
+		theirs := experiment.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
 		if c.Table == "" || c.Case == "" || c.Measure == "" || c.Band.Reason == "" || !theirs.Holds || c.Seeds != 2 {
 			t.Errorf("%+v", c)
 		}
 	}
-	if len(claims) != 15 || len(table.Cells) != 5*7+2*2+4*7 {
-		t.Errorf("%d claims of %d cells", len(claims), len(table.Cells))
+	if len(claims) != 15 || len(wanted) != 5*7+2*2+4*7 {
+		t.Errorf("%d claims of %d cells", len(claims), len(wanted))
 	}
 	stop := make(chan struct{})
 	close(stop)
-	if _, err := ReserveClaims(1, stop); !errors.Is(err, ErrStopped) {
+	o.Stop = stop
+	if _, err := reserveClaimed(o); !errors.Is(err, des.ErrStopped) {
 		t.Errorf("%v", err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Why claims of the rules that reserve differ.
@@ -47,15 +47,14 @@ func reserveClaims() []tried {
 	}
 }
 
-// ReserveClaims tries the figures of the source of the rules that reserve on so many traces, until stop is closed.
-func ReserveClaims(seeds int, stop <-chan struct{}) ([]claim.Claim, error) {
-	t := ReserveTable{Cells: reserveCells(Options{CPUs: []int{2250, 4500, 15000}})}
-	t.Cells = slices.DeleteFunc(t.Cells, func(c ReserveCell) bool { return !c.claimed() })
-	if err := t.run(TR1, Options{Seeds: seeds, Stop: stop}); err != nil {
+// reserveClaimed tries the figures of the source of the rules that reserve.
+func reserveClaimed(o experiment.Options) ([]experiment.Claim, error) {
+	wanted := slices.DeleteFunc(reserveCells(clusters(o)), func(c ReserveCell) bool { return !c.claimed() })
+	cells, err := TR1.cells(o, wanted)
+	if err != nil {
 		return nil, err
 	}
-	t.measure()
-	return t.claims(), nil
+	return experiment.Claims(compared(cells)), nil
 }
 
 // claimed reports whether a claim needs the cell.
@@ -66,14 +65,15 @@ func (c ReserveCell) claimed() bool {
 	})
 }
 
-// claims are those of a table whose measures are there.
-func (t ReserveTable) claims() (all []claim.Claim) {
-	for _, c := range reserveClaims() {
-		m := t.Measures[slices.IndexFunc(t.Measures, func(m Measure) bool { return m.Name == c.name })]
-		band := claim.Band{Least: c.least, Most: c.most, Reason: c.reason}
-		name, _, _ := strings.Cut(m.Name, ".")
-		all = append(all, claim.Claim{Table: "Section " + c.section, Case: strings.Replace(name, "_", " / ", 1),
-			Measure: m.Says + ", " + m.Unit, Theirs: m.Source, Band: band, Why: c.why}.Tried(m.Values))
+// claim is what is claimed of a comparison, where that is one of reserveClaims.
+func (c comparison) claim() experiment.Claim {
+	claim := experiment.Claim{Measure: c.says + ", " + c.unit, Theirs: c.source}
+	for _, t := range reserveClaims() {
+		if t.name == c.name {
+			name, _, _ := strings.Cut(c.name, ".")
+			claim.Table, claim.Case, claim.Why = "Section "+t.section, strings.Replace(name, "_", " / ", 1), t.why
+			claim.Band = experiment.Band{Least: t.least, Most: t.most, Reason: t.reason}
+		}
 	}
-	return all
+	return claim
 }

@@ -9,11 +9,9 @@ import (
 
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/assign/scores"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/units"
 )
-
-// ReserveTables are the names of the traces on which the rules that reserve are compared.
-func ReserveTables() []string { return []string{TR1.Name, TR2.Name} }
 
 // ReserveRun is what one trace gave under one rule.
 type ReserveRun struct {
@@ -41,13 +39,6 @@ func (c ReserveCell) Case() string { return fmt.Sprintf("%s %s %d", c.Rule, c.Ge
 // Usual reports whether its rule is read as the others are.
 func (c ReserveCell) Usual() bool { return slices.Contains(assign.Reserving(), c.Rule) }
 
-// ReserveTable is how the rules that reserve compare.
-type ReserveTable struct {
-	Title    string        `json:"title"`
-	Cells    []ReserveCell `json:"cells"`
-	Measures []Measure     `json:"measures"`
-}
-
 // frozen follows the names of fs and fs-reactive where they give a job units once only.
 const frozen = ", frozen"
 
@@ -63,14 +54,13 @@ func readings() []ReserveCell {
 		of(frozen, assign.FS, once), of(frozen, assign.FSReactive, once)}
 }
 
-func reserveCells(o Options) (all []ReserveCell) {
+// reserveCells are those of so many clusters.
+func reserveCells(clusters []int) (all []ReserveCell) {
 	add := func(c ReserveCell, generator string, cpus int) {
 		c.Generator, c.CPUs, c.policy.Order = generator, cpus, assign.FIFO
-		if strings.Contains(c.Case(), o.Only) {
-			all = append(all, c)
-		}
+		all = append(all, c)
 	}
-	for i, cpus := range o.CPUs {
+	for i, cpus := range clusters {
 		for _, d := range Generators() {
 			for _, rule := range assign.Reserving() {
 				add(ReserveCell{Rule: rule, policy: assign.Policy{Rule: rule}}, d.Name, cpus)
@@ -85,42 +75,84 @@ func reserveCells(o Options) (all []ReserveCell) {
 	return all
 }
 
-// RunReserve compares the rules on a trace of ReserveTables, on each number of CPUs.
-func RunReserve(name string, o Options) (ReserveTable, error) {
-	made := []Made{TR1, TR2}[slices.Index(ReserveTables(), name)]
-	t := ReserveTable{Cells: reserveCells(o), Title: fmt.Sprintf("%s: %d jobs. What was learnt counts after 2 ends, all "+
+// clusters are those of o, the source's where there are none.
+func clusters(o experiment.Options) []int {
+	if len(o.CPUs) == 0 {
+		return []int{2250, 4500, 15000}
+	}
+	return o.CPUs
+}
+
+// experiment compares the rules on a trace, on each number of CPUs.
+func (m Made) experiment() experiment.Experiment {
+	rules, generators := strings.Join(assign.Reserving(), ", "), strings.Join(GeneratorNames(), ", ")
+	e := experiment.Experiment{Name: m.Name, Run: m.run,
+		Title:  strings.ToUpper(m.Name) + ": jobs with deadlines whose work nobody knows",
+		Takes:  []string{experiment.CPUs, experiment.Full, experiment.Only, experiment.Seeds},
+		Naming: "RULE DEADLINES CPUS, of " + rules + "; " + generators,
+		Cases: func(o experiment.Options) (names []string, err error) {
+			for _, c := range reserveCells(clusters(o)) {
+				names = append(names, c.Case())
+			}
+			return names, nil
+		}}
+	if m.Name == TR1.Name {
+		e.Source, e.Claims = "002", reserveClaimed
+	}
+	return e
+}
+
+// run gives the table of a trace.
+func (m Made) run(o experiment.Options) (experiment.Table, error) {
+	t := experiment.Table{Name: m.Name, Title: fmt.Sprintf("%s: %d jobs. What was learnt counts after 2 ends, all "+
 		"errors weigh the same, who is past its deadline is ended, fs completes what it has begun, WTR is of what was used",
-		strings.ToUpper(name), made.count(o))}
-	if err := t.run(made, o); err != nil {
-		return t, err
+		strings.ToUpper(m.Name), m.count(o))}
+	cells, err := m.cells(o, reserveCells(clusters(o)))
+	for _, c := range cells {
+		for _, f := range figures {
+			if c.Usual() && f.recorded != "" {
+				name := fmt.Sprintf("fluid.%s.%s.%s.%d.%s", m.Name, c.Rule, c.Generator, c.CPUs, f.recorded)
+				x := experiment.NewFigure(name, "ratio", experiment.Each(c.Runs, f.of), experiment.Claim{Measure: f.name})
+				x.InCells = true
+				t.Figures = append(t.Figures, x)
+			}
+		}
 	}
-	if name == TR1.Name {
-		t.measure()
+	if m.Name == TR1.Name {
+		t.Figures = append(t.Figures, compared(cells)...)
 	}
-	return t, nil
+	first := slices.DeleteFunc(slices.Clone(cells), func(c ReserveCell) bool { return c.CPUs != cells[0].CPUs })
+	measures := measureRows(t.Figures)
+	t.Cells, t.Rows = cells, [][][]string{reserveRows(cells), measures}
+	t.Shown = [][][]string{reserveRows(first), measures}
+	t.Draw = func(files ...string) error { return drawReserved(t.Title, cells, files) }
+	return t, err
 }
 
 // count is how many jobs are made.
-func (m Made) count(o Options) int {
+func (m Made) count(o experiment.Options) int {
 	if o.Full {
 		return m.Full
 	}
 	return cmp.Or(o.Jobs, 20_000)
 }
 
-func (t *ReserveTable) run(made Made, o Options) error {
-	for seed := uint64(1); seed <= uint64(o.Seeds); seed++ {
-		jobs := made.Jobs(made.count(o), seed)
-		for i := range t.Cells {
-			c := &t.Cells[i]
-			r, err := c.run(jobs, seed, o.Stop)
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.Case(), err)
-			}
-			c.Runs = append(c.Runs, r)
-		}
+// cells runs those that o picks.
+func (m Made) cells(o experiment.Options, all []ReserveCell) (cells []ReserveCell, err error) {
+	var cases []experiment.Case[ReserveCell, ReserveRun]
+	for _, c := range all {
+		cases = append(cases, experiment.Case[ReserveCell, ReserveRun]{Name: c.Case(), Of: c,
+			Run: func(n int) (ReserveRun, error) {
+				seed := uint64(n) + 1
+				return c.run(m.Jobs(m.count(o), seed), seed, o.Stop)
+			}})
 	}
-	return nil
+	cases, err = experiment.Run(o, cases)
+	for _, c := range cases {
+		c.Of.Runs = c.Runs
+		cells = append(cells, c.Of)
+	}
+	return cells, err
 }
 
 func (c *ReserveCell) run(jobs []assign.Job, seed uint64, stop <-chan struct{}) (ReserveRun, error) {
@@ -137,16 +169,6 @@ func (c *ReserveCell) run(jobs []assign.Job, seed uint64, stop <-chan struct{}) 
 	}
 	s, _ := scores.Of(runs)
 	return ReserveRun{s.SDR, s.PTR, s.WTR, s.WTRPrinted, out.Fairness, out.Equality}, nil
-}
-
-// of are the runs of a rule, nil where they are not there.
-func (t *ReserveTable) of(rule, generator string, cpus int) []ReserveRun {
-	for _, c := range t.Cells {
-		if c.Rule == rule && c.Generator == generator && c.CPUs == cpus {
-			return c.Runs
-		}
-	}
-	return nil
 }
 
 // varied are the generators of the source's figures of waste.
@@ -175,7 +197,7 @@ func comparisons() (all []comparison) {
 		}
 		return 0
 	}
-	least, most := slices.Min[[]float64], slices.Max[[]float64]
+	least, most, mean := slices.Min[[]float64], slices.Max[[]float64], experiment.Mean[float64]
 	ratio := func(name, says string, source float64, cpus int, generators []string, over func([]float64) float64,
 		first, second string) {
 		says = fmt.Sprintf("deadlines met, %s, %d", says, cpus)
@@ -209,27 +231,36 @@ func comparisons() (all []comparison) {
 	return all
 }
 
-// measure compares rules as the source does. A measure is there where its cells are.
-func (t *ReserveTable) measure() {
+// compared are the comparisons of cells. One is there where its cells are.
+func compared(cells []ReserveCell) (all []experiment.Figure) {
+	of := func(rule, generator string, cpus int) []ReserveRun {
+		for _, c := range cells {
+			if c.Rule == rule && c.Generator == generator && c.CPUs == cpus {
+				return c.Runs
+			}
+		}
+		return nil
+	}
 	for _, c := range comparisons() {
-		m := Measure{Name: c.name, Says: c.says, Unit: c.unit, Source: c.source}
+		var values []float64
 		for seed := 0; ; seed++ {
-			var values []float64
+			var each []float64
 			for _, g := range c.generators {
-				a, b := t.of(c.first, g, c.cpus), t.of(c.second, g, c.cpus)
+				a, b := of(c.first, g, c.cpus), of(c.second, g, c.cpus)
 				if seed < min(len(a), len(b)) {
-					values = append(values, c.of(a[seed], b[seed]))
+					each = append(each, c.of(a[seed], b[seed]))
 				}
 			}
-			if len(values) < len(c.generators) {
+			if len(each) < len(c.generators) {
 				break
 			}
-			m.Values = append(m.Values, c.over(values))
+			values = append(values, c.over(each))
 		}
-		if len(m.Values) > 0 {
-			t.Measures = append(t.Measures, m)
+		if len(values) > 0 {
+			all = append(all, experiment.NewFigure("fluid.tr1."+c.name, c.unit, values, c.claim()))
 		}
 	}
+	return all
 }
 
 func sum(values []float64) (s float64) {
@@ -238,5 +269,3 @@ func sum(values []float64) (s float64) {
 	}
 	return s
 }
-
-func mean(values []float64) float64 { return sum(values) / float64(len(values)) }

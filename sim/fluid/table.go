@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Box is how values are spread: what 5, 25, 50, 75 and 95 per cent of them are below.
@@ -69,37 +69,7 @@ type Cell struct {
 }
 
 // mean is the mean of a value of the runs.
-func (c Cell) mean(of func(Run) float64) float64 {
-	mean, _, _ := Measure{Values: c.each(of)}.Spread()
-	return mean
-}
-
-// Measure is what the source says in a number, and what was measured for each seed.
-type Measure struct {
-	Name   string    `json:"name"`
-	Says   string    `json:"says"`
-	Unit   string    `json:"unit"`
-	Source float64   `json:"source"`
-	Values []float64 `json:"values"`
-}
-
-// Table is an experiment's outcome. A measure is there where its cases are.
-type Table struct {
-	Title    string    `json:"title"`
-	Cells    []Cell    `json:"cells"`
-	Measures []Measure `json:"measures"`
-}
-
-// Options say how an experiment is run.
-type Options struct {
-	// Seeds is how many traces are drawn, Jobs how many jobs each has: if 0, 80,000 of pace and 20,000 of the others.
-	Seeds, Jobs int
-	// CPUs are the clusters of ReserveTables; Full takes as many jobs as their sources have.
-	CPUs []int
-	Full bool
-	Only string          // Picks cases whose name contains it.
-	Stop <-chan struct{} // Ends it early, with ErrStopped, when it is closed.
-}
+func (c Cell) mean(of func(Run) float64) float64 { return experiment.Over(c.Runs, of) }
 
 // cells are the cases: each order and rule of Figs 3.3 to 3.5 and Table 3.1, then those of Fig 3.9.
 func cells() (all []Cell) {
@@ -116,57 +86,98 @@ func cells() (all []Cell) {
 }
 
 // PaceTable is the name of the source's experiments.
-const PaceTable = "pace"
+const (
+	PaceTable = "pace"
+	paceTitle = "Pace 3.3: jobs on 100 machines of 32 cores and 128 GB"
+)
+
+// Experiments are those of the rules of the queue and of the rules that reserve.
+func Experiments() []experiment.Experiment {
+	all := []experiment.Experiment{{Name: PaceTable, Title: paceTitle, Source: "000",
+		Takes: []string{experiment.Only, experiment.Seeds}, Cases: caseNames, Run: RunPace, Claims: paceClaims}}
+	for _, made := range []Made{TR1, TR2} {
+		all = append(all, made.experiment())
+	}
+	return all
+}
+
+// OfTrace has the cases of pace be run on a trace.
+func OfTrace(name string, jobs []assign.Job) experiment.Experiment {
+	title := fmt.Sprintf("%s: %d jobs on 100 machines of 32 cores and 128 GB", name, len(jobs))
+	return experiment.Experiment{Name: name, Title: title, Takes: []string{experiment.Only}, Cases: caseNames,
+		Run: func(o experiment.Options) (experiment.Table, error) {
+			o.Seeds = 1
+			return run(title, o, func(int, int) []assign.Job { return jobs })
+		}}
+}
+
+// caseNames are those of cells.
+func caseNames(experiment.Options) (names []string, err error) {
+	for _, c := range cells() {
+		names = append(names, c.Case)
+	}
+	return names, nil
+}
 
 // RunPace runs the source's experiments on traces of that pace (sections 3.3.2, 3.3.3 and 3.3.5).
-func RunPace(o Options) (Table, error) {
-	t := Table{Title: "Pace 3.3: jobs on 100 machines of 32 cores and 128 GB"}
+func RunPace(o experiment.Options) (experiment.Table, error) {
 	jobs := cmp.Or(o.Jobs, 80_000)
-	err := t.run(o, o.Seeds, func(seed int) [][]assign.Job {
-		return [][]assign.Job{Pace{Jobs: jobs, Seed: uint64(seed) + 1, Load: batchLoad}.Trace(),
-			Pace{Jobs: jobs, Seed: uint64(seed) + 1, Load: peopleLoad, Interactive: interactivePart}.Trace()}
+	t, err := run(paceTitle, o, func(seed, trace int) []assign.Job {
+		p := Pace{Jobs: jobs, Seed: uint64(seed) + 1, Load: batchLoad}
+		if trace > 0 {
+			p.Load, p.Interactive = peopleLoad, interactivePart
+		}
+		return p.Trace()
 	})
 	source := map[string]*[3]float64{"fifo malleable": {3.72e5, 75, 74}, "fifo flexible": {3.36e5, 77, 76},
 		"sjf malleable": {6.14e4, 74, 72}, "sjf flexible": {5.13e4, 80, 78}}
-	for i := range t.Cells {
-		t.Cells[i].Source = source[t.Cells[i].Case]
+	cells := t.Cells.([]Cell)
+	for i := range cells {
+		cells[i].Source = source[cells[i].Case]
 	}
-	t.measure()
+	t.Figures = measures(cells)
+	t.Rows = [][][]string{rows(cells), measureRows(t.Figures)}
 	return t, err
 }
 
-// RunTrace runs the same cases on a trace.
-func RunTrace(name string, jobs []assign.Job, o Options) (Table, error) {
-	t := Table{Title: fmt.Sprintf("%s: %d jobs on 100 machines of 32 cores and 128 GB", name, len(jobs))}
-	return t, t.run(o, 1, func(int) [][]assign.Job { return [][]assign.Job{jobs, jobs} })
-}
-
-func (t *Table) run(o Options, seeds int, traces func(seed int) [][]assign.Job) error {
-	t.Cells = slices.DeleteFunc(cells(), func(c Cell) bool { return !strings.Contains(c.Case, o.Only) })
-	for seed := range seeds {
-		of := traces(seed)
-		for i := range t.Cells {
-			c := &t.Cells[i]
-			out, err := Simulate(Config{Total: Machines, Policy: c.policy, Stop: o.Stop}, of[c.trace])
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.Case, err)
-			}
-			c.Runs = append(c.Runs, runOf(out))
-		}
+// run runs the cases on traces, of which a case has one of two.
+func run(title string, o experiment.Options, trace func(seed, number int) []assign.Job) (experiment.Table, error) {
+	var cases []experiment.Case[Cell, Run]
+	for _, c := range cells() {
+		cases = append(cases, experiment.Case[Cell, Run]{Name: c.Case, Of: c, Run: func(seed int) (Run, error) {
+			out, err := Simulate(Config{Total: Machines, Policy: c.policy, Stop: o.Stop}, trace(seed, c.trace))
+			return runOf(out), err
+		}})
 	}
-	return nil
+	cases, err := experiment.Run(o, cases)
+	var cells []Cell
+	for _, c := range cases {
+		c.Of.Runs = c.Runs
+		cells = append(cells, c.Of)
+	}
+	return experiment.Table{Title: title, Cells: cells, Rows: [][][]string{rows(cells)},
+		Draw: func(files ...string) error { return draw(title, cells, files) }}, err
 }
 
 func turnaround(r Run) float64 { return r.Turnaround }
 func cores(r Run) float64      { return 100 * r.Mean.Cores }
 func memory(r Run) float64     { return 100 * r.Mean.Memory }
 
-// measure compares cases as the source does: the first one over or less the second.
-func (t *Table) measure() {
+// measures compare cases as the source does: the first one over or less the second. A measure is there where its cases
+// are.
+func measures(cells []Cell) (all []experiment.Figure) {
+	runs := func(name string) []Run {
+		for _, c := range cells {
+			if c.Case == name {
+				return c.Runs
+			}
+		}
+		return nil
+	}
 	median := func(r Run) float64 { return r.Boxes["turnaround"][2] }
 	add := func(name, says, unit string, source float64, of func(Run) float64, first, second string) {
-		m := Measure{Name: name, Says: says, Unit: unit, Source: source}
-		a, b := t.runs(first), t.runs(second)
+		var values []float64
+		a, b := runs(first), runs(second)
 		for i := range min(len(a), len(b)) {
 			v := of(a[i])
 			switch unit {
@@ -175,10 +186,12 @@ func (t *Table) measure() {
 			case "points":
 				v -= of(b[i])
 			}
-			m.Values = append(m.Values, v)
+			values = append(values, v)
 		}
-		if len(m.Values) > 0 {
-			t.Measures = append(t.Measures, m)
+		if len(values) > 0 {
+			c := claimOf(name)
+			c.Measure, c.Theirs = says+", "+unit, source
+			all = append(all, experiment.NewFigure("fluid.pace."+name, unit, values, c))
 		}
 	}
 	add("fifo.malleable.cpu_pct", "cores granted (fitted)", "%", 75, cores, "fifo malleable", "fifo malleable")
@@ -200,22 +213,5 @@ func (t *Table) measure() {
 	waits := func(r Run) float64 { return max(1, r.Boxes["wait interactive"][2]) } // Less than a second counts as one.
 	add("preempted.wait_ratio", "median wait of the interactive", "ratio", 100, waits,
 		"srpt flexible", "srpt flexible-preemptive")
-}
-
-// runs are those of a case, none where it is not there.
-func (t *Table) runs(name string) []Run {
-	for _, c := range t.Cells {
-		if c.Case == name {
-			return c.Runs
-		}
-	}
-	return nil
-}
-
-// Spread is the mean of the values, their least and their greatest.
-func (m Measure) Spread() (mean, least, most float64) {
-	for _, v := range m.Values {
-		mean += v / float64(len(m.Values))
-	}
-	return mean, slices.Min(m.Values), slices.Max(m.Values)
+	return all
 }

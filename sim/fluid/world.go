@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Total  assign.Amount
 	Policy assign.Policy
-	// Stop ends a run early when it is closed, with ErrStopped; nil never does.
+	// Stop ends a run early when it is closed, with des.ErrStopped; nil never does.
 	Stop <-chan struct{}
 }
 
@@ -60,9 +60,6 @@ type Outcome struct {
 }
 
 const levelCount = 1000
-
-// ErrStopped is the error of a run that Config.Stop has ended.
-var ErrStopped = errors.New("the simulation was stopped")
 
 // Ranks of what happens at one instant.
 const (
@@ -119,7 +116,7 @@ func Simulate(c Config, trace []assign.Job) (Outcome, error) {
 		if w.clock.Events()%1024 == 0 {
 			select {
 			case <-c.Stop:
-				return w.out, ErrStopped
+				return w.out, des.ErrStopped
 			default:
 			}
 		}

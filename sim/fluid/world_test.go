@@ -51,7 +51,7 @@ func TestATraceThatCannotBeIsAnError(t *testing.T) {
 		"stopped":                     {jobs: []assign.Job{of("A", 1, 1, 0)}, stop: stop},
 	} {
 		_, err := Simulate(Config{Total: tens, Policy: assign.Policy{Rule: assign.Rigid, Order: assign.FIFO}, Stop: c.stop}, c.jobs)
-		if err == nil || !strings.Contains(err.Error(), want) || (c.stop != nil) != errors.Is(err, ErrStopped) {
+		if err == nil || !strings.Contains(err.Error(), want) || (c.stop != nil) != errors.Is(err, des.ErrStopped) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -13,9 +13,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// ErrStopped says that a world was stopped before its jobs had completed.
-var ErrStopped = errors.New("the simulation was stopped")
-
 // Config is a cluster.
 type Config struct {
 	// Workers and Schedulers are how many there are.
@@ -35,7 +32,7 @@ type Config struct {
 	KillAt time.Duration
 	// Limit is when the world ends: a job that has not completed took 0 then. It is none where it is 0.
 	Limit time.Duration
-	// Stop, when it is closed, ends the world with ErrStopped.
+	// Stop, when it is closed, ends the world with des.ErrStopped.
 	Stop <-chan struct{}
 }
 
@@ -163,7 +160,7 @@ func (w *world) run(s system) (Outcome, error) {
 		if w.clock.Events()%4096 == 0 {
 			select {
 			case <-w.Stop:
-				return w.out, ErrStopped
+				return w.out, des.ErrStopped
 			default:
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Case is one cluster, size and order of the frameworks. Each has Tasks, one for 128 MB.
@@ -24,6 +26,24 @@ var (
 		Start: 12 * time.Second, Task: 28 * time.Second}
 	smaller, larger = Resources{2000, 2931}, Resources{4000, 6784}
 )
+
+// Experiments are one, in which nothing is drawn.
+func Experiments() []experiment.Experiment {
+	e := experiment.Experiment{Name: "offers", Source: "002", Section: "3", Takes: []string{experiment.Only},
+		Title: "WordCount in SparkFG and in Hadoop, one 10 s after the other, on 6 nodes that are offered as by Mesos"}
+	e.Cases = func(experiment.Options) (names []string, err error) {
+		cases, err := WordCount("")
+		for _, c := range cases {
+			names = append(names, c.Name)
+		}
+		return names, err
+	}
+	e.Run = func(o experiment.Options) (experiment.Table, error) {
+		cases, err := WordCount(o.Only)
+		return experiment.Table{Title: e.Title, Cells: cases, Rows: [][][]string{rows(cases)}}, err
+	}
+	return []experiment.Experiment{e}
+}
 
 // WordCount runs the cases whose name contains only: SparkFG and Hadoop on 6 nodes, one 10 s later than the other.
 func WordCount(only string) (cases []Case, err error) {
@@ -50,8 +70,8 @@ func WordCount(only string) (cases []Case, err error) {
 	return cases, nil
 }
 
-// Rows are a heading, and what both have from each moment on at which one holds something else or is stuck or no more.
-func Rows(cases []Case) [][]string {
+// rows are a heading, and what both have from each moment on at which one holds something else or is stuck or no more.
+func rows(cases []Case) [][]string {
 	rows := [][]string{{"CASE", "FROM", "SPARKFG HOLDS", "EXECUTORS", "RUNS", "WAITS", "STUCK",
 		"HADOOP HOLDS", "EXECUTORS", "RUNS", "WAITS", "STUCK"}}
 	for _, c := range cases {

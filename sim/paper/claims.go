@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/sim"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Why the bands are what they are.
@@ -38,22 +37,19 @@ const (
 		"is in time"
 )
 
-// around is the band of what differs from theirs by at most that much.
-func around(theirs, by float64, reason string) claim.Band {
-	return claim.Band{Least: new(theirs - by), Most: new(theirs + by), Reason: reason}
-}
-
 // factor2 is the band from half of theirs to double.
-func factor2(theirs float64) claim.Band {
-	return around(1.25*theirs, math.Abs(0.75*theirs), doubleHalf)
+func factor2(theirs float64) experiment.Band {
+	return experiment.Around(1.25*theirs, math.Abs(0.75*theirs), doubleHalf)
 }
 
-// claims are those of the source.
-type claims []claim.Claim
+// claims are those of the source's section 7. Figure 4's are in a picture alone, and stock Spark beside others is not
+// simulated.
+type claims []experiment.Claim
 
 // try adds a claim that has to lie in a band; why says why it differs, if it does.
-func (all *claims) try(table, name, measure string, theirs float64, band claim.Band, why string, values []float64) {
-	c := claim.Claim{Table: table, Case: name, Measure: measure, Theirs: theirs, Band: band, Why: why}
+func (all *claims) try(table, name, measure string, theirs float64, band experiment.Band, why string,
+	values []float64) {
+	c := experiment.Claim{Table: table, Case: name, Measure: measure, Theirs: theirs, Band: band, Why: why}
 	*all = append(*all, c.Tried(values))
 }
 
@@ -62,46 +58,17 @@ func (all *claims) bound(table, name, measure string, most float64, why string, 
 	of func(sim.Outcome) float64) {
 	values := slices.Repeat([]float64{0}, len(cells[0].Runs))
 	for _, c := range cells {
-		for seed, v := range each(c.Runs, of) {
+		for seed, v := range experiment.Each(c.Runs, of) {
 			values[seed] = max(values[seed], v)
 		}
 	}
-	all.try(table, name, measure, most, claim.Band{Most: &most, Reason: asSaid}, why, values)
-}
-
-// each is one figure of each run.
-func each(runs []sim.Outcome, of func(sim.Outcome) float64) []float64 {
-	var values []float64
-	for _, o := range runs {
-		values = append(values, of(o))
-	}
-	return values
+	all.try(table, name, measure, most, experiment.Band{Most: &most, Reason: asSaid}, why, values)
 }
 
 func errorOf(o sim.Outcome) float64      { return o.Error }
 func sizeOf(o sim.Outcome) float64       { return math.Abs(o.Error) }
 func stageErrorOf(o sim.Outcome) float64 { return o.StageError }
 func coresOf(o sim.Outcome) float64      { return o.MeanCores }
-
-// Claims tries the figures of the source's section 7 under its own law, each case with so many seeds,
-// until stop is closed. Those of Figure 4 are in a picture alone, and stock Spark beside others is not simulated.
-func Claims(seeds int, stop <-chan struct{}) ([]claim.Claim, error) {
-	cfg := sim.Default()
-	cfg.Stop = stop
-	var all claims
-	for _, e := range []struct {
-		name string
-		add  func(*claims, []Cell)
-	}{{"table4", (*claims).table4}, {"alpha", (*claims).alpha}, {"skew", (*claims).skew}, {"profile", (*claims).profile},
-		{"benchmarks", (*claims).beside}} {
-		t, err := Run(e.name, Options{Laws: []string{controller.LawPI}, Seeds: seeds, Config: &cfg})
-		if err != nil {
-			return nil, err
-		}
-		e.add(&all, t.Cells)
-	}
-	return all, nil
-}
 
 func (all *claims) table4(cells []Cell) {
 	slack := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return strings.HasSuffix(c.Case, " +0%") })
@@ -112,11 +79,12 @@ func (all *claims) table4(cells []Cell) {
 		if !strings.HasSuffix(c.Case, " +0%") {
 			why, stages = shortEnd, "" // All but SVM's hold.
 		}
-		all.try("Table 4", c.Case, "error, %", *c.Paper, around(*c.Paper, 1, twoSteps), why, each(c.Runs, errorOf))
-		all.try("Table 4", c.Case, "stage error, %", *c.PaperStage, around(*c.PaperStage, 1, twoSteps), stages,
-			each(c.Runs, stageErrorOf))
-		all.try("Table 4", c.Case, "mean cores", *c.PaperCores, around(*c.PaperCores, *c.PaperCores/10, tenth), oneBend,
-			each(c.Runs, coresOf))
+		all.try("Table 4", c.Case, "error, %", *c.Paper, experiment.Around(*c.Paper, 1, twoSteps), why,
+			experiment.Each(c.Runs, errorOf))
+		all.try("Table 4", c.Case, "stage error, %", *c.PaperStage, experiment.Around(*c.PaperStage, 1, twoSteps), stages,
+			experiment.Each(c.Runs, stageErrorOf))
+		all.try("Table 4", c.Case, "mean cores", *c.PaperCores,
+			experiment.Around(*c.PaperCores, *c.PaperCores/10, tenth), oneBend, experiment.Each(c.Runs, coresOf))
 	}
 }
 
@@ -132,16 +100,17 @@ func (all *claims) alpha(cells []Cell) {
 func (all *claims) skew(cells []Cell) {
 	all.bound("Sec 1", "Table 5", "largest |error|, %", 5.5, groups, cells, sizeOf)
 	for _, c := range cells {
-		all.try("Table 5", c.Case, "error, %", *c.Paper, factor2(*c.Paper), groups, each(c.Runs, errorOf))
+		all.try("Table 5", c.Case, "error, %", *c.Paper, factor2(*c.Paper), groups, experiment.Each(c.Runs, errorOf))
 		all.try("Table 5", c.Case, "stage error, %", *c.PaperStage, factor2(*c.PaperStage), groups,
-			each(c.Runs, stageErrorOf))
+			experiment.Each(c.Runs, stageErrorOf))
 	}
 }
 
 func (all *claims) profile(cells []Cell) {
 	for _, c := range cells {
 		if c.Paper != nil {
-			all.try("Sec 7.3", c.Case, "error, %", *c.Paper, around(*c.Paper, 1, twoSteps), groups, each(c.Runs, errorOf))
+			all.try("Sec 7.3", c.Case, "error, %", *c.Paper, experiment.Around(*c.Paper, 1, twoSteps), groups,
+				experiment.Each(c.Runs, errorOf))
 		}
 	}
 }
@@ -154,7 +123,7 @@ func (all *claims) beside(cells []Cell) {
 			if c.Paper == nil || !ok {
 				continue
 			}
-			try := func(measure string, theirs float64, band claim.Band, why string, of func([]sim.Outcome) float64) {
+			try := func(measure string, theirs float64, band experiment.Band, why string, of func([]sim.Outcome) float64) {
 				var values []float64
 				for runs := range slices.Chunk(c.Runs, len(b.apps)) {
 					values = append(values, of(runs))
@@ -167,7 +136,7 @@ func (all *claims) beside(cells []Cell) {
 						func(runs []sim.Outcome) float64 { return runs[k].Error })
 				}
 				if way == "edf-all g=1" {
-					try("all ended, s", 230, around(230, 23, sized), noMedium, b.ended)
+					try("all ended, s", 230, experiment.Around(230, 23, sized), noMedium, b.ended)
 				}
 				continue
 			}
@@ -175,8 +144,8 @@ func (all *claims) beside(cells []Cell) {
 			g := int(gamma[0] - '0')
 			met, why := paperMet()[b.name][strategy][g], [][]string{{cpuAlone, gammaOne}, {oneSize, oneSize}}[i-1][g]
 			try("mean |error|, %", *c.Paper, factor2(*c.Paper), why,
-				func(runs []sim.Outcome) float64 { return mean(each(runs, sizeOf)) })
-			try("in time, of 3", met, around(met, 0.5, counted), why, inTime)
+				func(runs []sim.Outcome) float64 { return experiment.Over(runs, sizeOf) })
+			try("in time, of 3", met, experiment.Around(met, 0.5, counted), why, inTime)
 		}
 	}
 }
@@ -196,11 +165,4 @@ func (b composite) ended(runs []sim.Outcome) (end float64) {
 		end = max(end, float64(b.apps[i].at+o.Duration))
 	}
 	return end
-}
-
-func mean(values []float64) (m float64) {
-	for _, v := range values {
-		m += v
-	}
-	return m / float64(len(values))
 }

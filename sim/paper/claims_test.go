@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sparkpacer/pacer/sim"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Each figure that the source prints is a claim, once, with a table, a band and a reason, theirs among what
@@ -14,11 +14,11 @@ func TestClaimsAreTheSources(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	claims, err := Claims(1, nil)
+	claims, err := tried(experiment.Options{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, tables, held := map[[3]string]claim.Claim{}, map[string]int{}, map[[3]string]bool{}
+	seen, tables, held := map[[3]string]experiment.Claim{}, map[string]int{}, map[[3]string]bool{}
 	for _, c := range claims {
 		key := [3]string{c.Table, c.Case, c.Measure}
 		if _, twice := seen[key]; twice {
@@ -26,7 +26,7 @@ func TestClaimsAreTheSources(t *testing.T) {
 		}
 		seen[key], held[key] = c, c.Holds
 		tables[c.Table]++
-		theirs := claim.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
+		theirs := experiment.Claim{Band: c.Band}.Tried([]float64{c.Theirs})
 		if c.Table == "" || c.Case == "" || c.Measure == "" || c.Band.Reason == "" || !theirs.Holds || c.Seeds != 1 {
 			t.Errorf("%+v", c)
 		}
@@ -45,10 +45,25 @@ func TestClaimsAreTheSources(t *testing.T) {
 	}
 }
 
+// tried are the claims of all experiments.
+func tried(o experiment.Options) (all []experiment.Claim, err error) {
+	for _, e := range Experiments() {
+		if e.Source == "" {
+			continue
+		}
+		claims, err := e.Tried(o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, claims...)
+	}
+	return all, nil
+}
+
 func TestClaimsAreStopped(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
-	if _, err := Claims(1, stop); !errors.Is(err, sim.ErrStopped) {
+	if _, err := tried(experiment.Options{Seeds: 1, Stop: stop}); !errors.Is(err, des.ErrStopped) {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,12 +3,11 @@ package paper
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
@@ -49,8 +48,8 @@ func times(w plant.App, size float64) plant.App {
 func composites() []composite {
 	return []composite{
 		{"bench1", []composed{{"pagerank", 0, 300}, {"kmeans", 40, 300}, {"svm", 80, 120}},
-			map[string][2]float64{"edf-pure": {mean(paperTable6()["edf-pure g=0"]), 0},
-				"edf-all": {0, mean(paperTable6()["edf-all g=1"])}}, 1},
+			map[string][2]float64{"edf-pure": {experiment.Mean(paperTable6()["edf-pure g=0"]), 0},
+				"edf-all": {0, experiment.Mean(paperTable6()["edf-all g=1"])}}, 1},
 		{"bench2", []composed{{"pagerank", 0, 250}, {"kmeans", 40, 160}, {"svm", 80, 250}},
 			map[string][2]float64{"edf-all": {12.4, 37.2}, "edf-pure": {6.6, 12.0}, "edf-prop": {6.7, 17.1},
 				"proportional": {6.8, 13.7}, "speed": {5.5, 18.1}}, 1},
@@ -60,125 +59,106 @@ func composites() []composite {
 	}
 }
 
-// benchmarks runs the composites with every strategy and gamma 0 and 1. The error
+// benchmarks are the composites with every strategy and gamma 0 and 1. The error
 // of a cell is the mean of |eps_a| over its applications, Late counts those that
 // were late.
-func benchmarks(o Options) ([]Cell, error) {
-	var cells []Cell
+func benchmarks(o setup) (all []attempt, err error) {
 	for _, law := range o.laws() {
 		for _, b := range composites() {
 			for _, strategy := range supervisor.Strategies() {
 				for gamma := range 2 {
 					name := fmt.Sprintf("%s %s g=%d", b.name, strategy, gamma)
-					if !strings.Contains(name, o.Only) {
-						continue
-					}
 					figure := fmt.Sprintf("sim.benchmarks.%s.%s.%s.%d.mean_abs_error_pct", law, b.name, strategy, gamma)
-					cell, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, b, strategy, gamma, "")
+					a, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, b, strategy, gamma, "")
 					if err != nil {
-						return cells, err
+						return nil, err
 					}
-					cells = append(cells, cell)
+					all = append(all, a)
 				}
 			}
 		}
 	}
-	return cells, nil
+	return all, nil
 }
 
-// readings runs Benchmark 2 with gamma 1, where the reading of Eq 21 counts, under
+// readings are Benchmark 2 with gamma 1, where the reading of Eq 21 counts, under
 // each reading.
-func readings(o Options) ([]Cell, error) {
-	var cells []Cell
+func readings(o setup) (all []attempt, err error) {
 	for _, law := range o.laws() {
 		for _, reading := range supervisor.Eq21Readings() {
 			for _, strategy := range supervisor.Strategies() {
 				name := fmt.Sprintf("bench2 %s g=1 %s", strategy, reading)
-				if !strings.Contains(name, o.Only) {
-					continue
-				}
 				figure := fmt.Sprintf("sim.eq21.%s.%s.%s.mean_abs_error_pct", law, reading, strategy)
-				cell, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, composites()[1], strategy, 1,
+				a, err := o.compose(Cell{Law: law, Case: name, Figure: figure, several: true}, composites()[1], strategy, 1,
 					reading)
 				if err != nil {
-					return cells, err
+					return nil, err
 				}
-				cells = append(cells, cell)
+				all = append(all, a)
 			}
 		}
 	}
-	return cells, nil
+	return all, nil
 }
 
-// compose runs a composite with all seeds; reading is that of Eq 21, the law's own if
-// it is "".
-func (o Options) compose(cell Cell, b composite, strategy string, gamma int, reading string) (Cell, error) {
+// compose is a composite as a case; reading is that of Eq 21, the law's own if it is "".
+func (o setup) compose(cell Cell, b composite, strategy string, gamma int, reading string) (attempt, error) {
 	if p := b.paper[strategy][gamma]; p > 0 {
 		cell.Paper = &p
 	}
 	c, err := o.config(cell.Law)
-	if err != nil {
-		return cell, err
-	}
 	c.Node.Supervisor.Strategy, c.Node.Supervisor.Gamma = strategy, float64(gamma)
 	c.Node.Supervisor.Eq21 = cmp.Or(reading, c.Node.Supervisor.Eq21)
-	for seed := range o.seeds() {
+	return attemptOf(cell, func(seed int) (g gave, err error) {
+		c := c
 		c.Seed = 1000 * (uint64(seed) + 1)
-		if err := cell.composeOnce(c, b); err != nil {
-			return cell, fmt.Errorf("%s under %s: %w", cell.Case, cell.Law, err)
-		}
-	}
-	n := float64(max(1, o.seeds()*len(b.apps)))
-	for _, v := range []*float64{&cell.Error, &cell.StopError, &cell.StageError, &cell.MeanCores, &cell.Changes,
-		&cell.Variation} {
-		*v /= n
-	}
-	return cell, nil
+		g.runs, err = b.run(c)
+		return g, err
+	}), err
 }
 
-// composeOnce runs a composite with one seed.
-func (c *Cell) composeOnce(cfg sim.Config, b composite) error {
+// run runs a composite in a world of cfg.
+func (b composite) run(cfg sim.Config) (runs []sim.Outcome, err error) {
 	var profiles []api.Profile
 	for _, a := range b.apps {
 		w, err := FindWorkload(a.name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p, _, err := sim.Record(cfg, times(w, b.size))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		profiles = append(profiles, p)
 	}
 	cfg.Seed += 10
 	world, err := sim.New(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var drivers []*sim.Driver
 	for i, a := range b.apps {
 		w, _ := FindWorkload(a.name) // Found above.
 		if err := world.PutProfile(profiles[i]); err != nil {
-			return err
+			return nil, err
 		}
 		w = times(w, b.size)
 		w.Deadline = a.deadline
 		d, err := world.Submit(world.Now()+a.at, w)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		drivers = append(drivers, d)
 	}
 	if err := world.Run(); err != nil {
-		return err
+		return nil, err
 	}
 	for _, d := range drivers {
 		out, err := d.Outcome()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.add(out, 0)
-		c.Error += math.Abs(out.Error) - out.Error
+		runs = append(runs, out)
 	}
-	return nil
+	return runs, nil
 }

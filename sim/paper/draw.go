@@ -8,15 +8,20 @@ import (
 	"github.com/sparkpacer/pacer/infra/chart"
 )
 
-// Draw writes the table's errors as a plot, one file for each name; the name's end
+// draw writes the errors of cells as a plot, one file for each name; the name's end
 // says the form (png, svg, pdf). Dots are the laws' runs, crosses the source's figures.
 // Of cases with several applications a dot is the mean of their |error|.
-func (t Table) Draw(files ...string) error {
-	p := chart.New(t.Title, "", "error, % of the deadline (below 0: late)")
-	names := t.cases()
+func draw(title string, cells []Cell, files []string) error {
+	p := chart.New(title, "", "error, % of the deadline (below 0: late)")
+	var names []string
+	for _, c := range cells {
+		if !slices.Contains(names, c.Case) {
+			names = append(names, c.Case)
+		}
+	}
 	var order []string
 	laws, paper := map[string][]chart.XY{}, []chart.XY{}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		if !slices.Contains(order, c.Law) {
 			order = append(order, c.Law)
 		}
@@ -40,47 +45,24 @@ func (t Table) Draw(files ...string) error {
 	}
 	fault = errors.Join(fault, p.Crosses(paper, chart.Black, "paper"))
 	if fault != nil {
-		return fmt.Errorf("draw %s: %w", t.Name, fault)
+		return fmt.Errorf("draw %s: %w", title, fault)
 	}
 	p.Names(names...)
 	p.Room()
 	return chart.Save(max(16, 1.2*float64(len(names))), files, p)
 }
 
-func (t Table) cases() []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, c := range t.Cells {
-		if !seen[c.Case] {
-			seen[c.Case] = true
-			names = append(names, c.Case)
-		}
-	}
-	return names
-}
-
-// Heading names the columns of Rows; those of the source are in brackets.
-func (t Table) Heading() []string {
-	if t.Name == ablated {
-		return EffectRows(nil, 0)[0]
-	}
-	return []string{"LAW", "CASE", "ERROR", "(PAPER)", "FROM", "TO", "LATE", "STAGES", "(PAPER)", "CORES", "(PAPER)",
-		"CORE-S", "QUOTAS", "VARIATION"}
-}
-
-// Rows are the table's cells as text.
-func (t Table) Rows() [][]string {
-	if t.Name == ablated {
-		return EffectRows(t.Cells, t.seeds)[1:]
-	}
-	var rows [][]string
+// rows are cells as text, the heading first; columns of the source are in brackets.
+func rows(cells []Cell) [][]string {
+	rows := [][]string{{"LAW", "CASE", "ERROR", "(PAPER)", "FROM", "TO", "LATE", "STAGES", "(PAPER)", "CORES", "(PAPER)",
+		"CORE-S", "QUOTAS", "VARIATION"}}
 	paper := func(format string, v *float64) string {
 		if v == nil {
 			return "-"
 		}
 		return "(" + fmt.Sprintf(format, *v) + ")"
 	}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		ratio := "-" // Where no run at all cores is beside it.
 		if c.CoreRatio > 0 {
 			ratio = fmt.Sprintf("%.2fx", c.CoreRatio)

@@ -5,42 +5,79 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// experiments is where a table is entered.
-func experiments() []struct {
+// entry is an experiment: its cases, and the claims of the source that cells under its law try.
+type entry struct {
 	name, title string
-	run         func(Options) ([]Cell, error)
-} {
-	return []struct {
-		name, title string
-		run         func(Options) ([]Cell, error)
-	}{
-		{"table4", "Table 4: eight applications at the baseline's time, +20 % and +40 %", table4},
-		{"exit", "Table 4 at +20 and +40 % with drivers that work, and are due when their process has exited", exits},
+	cases       func(setup) ([]attempt, error)
+	claims      func(*claims, []Cell)
+}
+
+// Experiments are those of the source, and what goes with them.
+func Experiments() (all []experiment.Experiment) {
+	for _, e := range entries() {
+		x := experiment.Experiment{Name: e.name, Title: e.title, Run: e.run,
+			Takes: []string{experiment.Law, experiment.Only, experiment.Seeds}}
+		x.Cases = func(o experiment.Options) ([]string, error) {
+			o.Only, o.Laws = "", sim.Laws()[:1]
+			attempts, err := e.attempts(o)
+			var names []string
+			for _, a := range attempts {
+				names = append(names, a.Of.Case)
+			}
+			return names, err
+		}
+		if e.claims != nil {
+			x.Source = "003"
+			x.Claims = func(o experiment.Options) ([]experiment.Claim, error) {
+				o.Laws = []string{controller.LawPI}
+				cells, err := Run(e.name, o)
+				if err != nil {
+					return nil, err
+				}
+				var found claims
+				e.claims(&found, cells)
+				return found, nil
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// entries is where an experiment is entered.
+func entries() []entry {
+	return []entry{
+		{"table4", "Table 4: eight applications at the baseline's time, +20 % and +40 %", table4, (*claims).table4},
+		{"exit", "Table 4 at +20 and +40 % with drivers that work, and are due when their process has exited", exits, nil},
 		{"lost", "Table 4 at +20 and +40 % where half way to the deadline an executor of four is lost with its outputs",
-			lostOutputs},
-		{"runs", "Table 4 at +20 and +40 % where whole runs differ as measured on real Spark", differingRuns},
-		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew},
-		{"bytes", "Group-by at +20 % where tasks' bytes follow Zipf's law wholly and their work by 2.8 %", bytesApart},
-		{"lone", "Group-by on two cores, of which one task has most, at +20 %", lone},
-		{"short", "Reports of 40 stages of 0.2 to 1 s, with as much driver time, on two cores at +25 and +50 %", short},
-		{"profile", "Section 7.1: profiles that are wrong, at +20 %", profile},
-		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta},
-		{"alpha", "Table 4 with alpha 0.95", alpha},
-		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks},
+			lostOutputs, nil},
+		{"runs", "Table 4 at +20 and +40 % where whole runs differ as measured on real Spark", differingRuns, nil},
+		{"skew", "Table 5: group-by at +20 % with Zipf-distributed keys", skew, (*claims).skew},
+		{"bytes", "Group-by at +20 % where tasks' bytes follow Zipf's law wholly and their work by 2.8 %", bytesApart, nil},
+		{"lone", "Group-by on two cores, of which one task has most, at +20 %", lone, nil},
+		{"short", "Reports of 40 stages of 0.2 to 1 s, with as much driver time, on two cores at +25 and +50 %", short, nil},
+		{"profile", "Section 7.1: profiles that are wrong, at +20 %", profile, (*claims).profile},
+		{"beta", "Figure 4: the sensitivity to beta at +20 %", beta, nil},
+		{"alpha", "Table 4 with alpha 0.95", alpha, (*claims).alpha},
+		{"benchmarks", "Benchmarks 1 to 3 (Tables 6 to 9): mean of |error| over three applications", benchmarks,
+			(*claims).beside},
 		{"strategies",
 			"Benchmarks 1 to 3 and the scenarios of all strategies under each: mean of |error| over the applications",
-			strategies},
-		{ablated, "What each rule of life beside others is worth: all contentions with it, and without", ablation},
-		{"eq21", "Benchmark 2 with gamma 1 under both readings of Eq 21: mean of |error| over three applications", readings},
+			strategies, nil},
+		{ablated, "What each rule of life beside others is worth: all contentions with it, and without", ablation, nil},
+		{"eq21", "Benchmark 2 with gamma 1 under both readings of Eq 21: mean of |error| over three applications",
+			readings, nil},
 	}
 }
 
-func table4(o Options) ([]Cell, error) {
+func table4(o setup) ([]attempt, error) {
 	var trials []trial
 	for _, w := range Workloads() {
 		for i, slack := range []int{0, 20, 40} {
@@ -56,7 +93,7 @@ func table4(o Options) ([]Cell, error) {
 // exits is Table 4 with drivers that take a core while they work themselves and a
 // second to exit, as on real Spark (0.1 to 1.1 s on an idle machine, 2.8 s on a loaded
 // one). The source's tables have neither: it ends an application at its context's stop.
-func exits(o Options) ([]Cell, error) {
+func exits(o setup) ([]attempt, error) {
 	return o.slacks("exit", func(t *trial) {
 		t.profiled.Exit, t.profiled.Driver = 1, 1
 		t.run = t.profiled
@@ -64,7 +101,7 @@ func exits(o Options) ([]Cell, error) {
 }
 
 // slacks is Table 4 at +20 and +40 %, with each trial changed.
-func (o Options) slacks(name string, change func(*trial)) ([]Cell, error) {
+func (o setup) slacks(name string, change func(*trial)) ([]attempt, error) {
 	var trials []trial
 	for _, w := range Workloads() {
 		for _, slack := range []int{20, 40} {
@@ -80,24 +117,22 @@ func (o Options) slacks(name string, change func(*trial)) ([]Cell, error) {
 
 // differingRuns is Table 4 where whole runs, the recorded one too, go as fast as those
 // that were measured on real Spark.
-func differingRuns(o Options) ([]Cell, error) {
+func differingRuns(o setup) ([]attempt, error) {
 	factors, err := MeasuredRuns()
 	if err != nil {
 		return nil, err
 	}
-	c := o.common()
-	c.Plant.Runs = factors
-	o.Config = &c
+	o.base.Plant.Runs = factors
 	return o.slacks("runs", func(*trial) {})
 }
 
 // lostOutputs is Table 4 where half way to the deadline one executor of four is lost
 // with what it has written: what is read again is written again, by second attempts.
-func lostOutputs(o Options) ([]Cell, error) {
+func lostOutputs(o setup) ([]attempt, error) {
 	return o.slacks("lost", func(t *trial) { t.lost = 0.5 })
 }
 
-func skew(o Options) ([]Cell, error) {
+func skew(o setup) ([]attempt, error) {
 	var trials []trial
 	for i, s := range []float64{1, 2, 3} {
 		row := paperSkew()[i]
@@ -110,7 +145,7 @@ func skew(o Options) ([]Cell, error) {
 
 // bytesApart is skew where bytes follow the groups' sizes wholly, whatever they cost: what
 // weights are worth that say little of the work.
-func bytesApart(o Options) ([]Cell, error) {
+func bytesApart(o setup) ([]attempt, error) {
 	var trials []trial
 	for _, s := range []float64{1, 2, 3} {
 		w := skewed(s, skewShare)
@@ -124,7 +159,7 @@ func bytesApart(o Options) ([]Cell, error) {
 
 // profile runs group-by with a profile of other data (the source's two cases), and
 // with durations and rates that are wrong by 30 % either way.
-func profile(o Options) ([]Cell, error) {
+func profile(o setup) ([]attempt, error) {
 	even, _ := FindWorkload("group-by")
 	uneven := skewed(0.5, 1)
 	mild, backwards := paperProfile()[0], paperProfile()[1]
@@ -162,7 +197,7 @@ func distort(p api.Profile, durations, rates float64) api.Profile {
 
 // beta is Figure 4 of the source: eps_a and eps_s against beta, for the four
 // applications that it shows, at +20 %. The source gives no numbers for it.
-func beta(o Options) ([]Cell, error) {
+func beta(o setup) ([]attempt, error) {
 	var trials []trial
 	for _, name := range []string{"aggr-by-key", "sort-by-key", "pagerank", "kmeans"} {
 		w, err := FindWorkload(name)
@@ -179,7 +214,7 @@ func beta(o Options) ([]Cell, error) {
 }
 
 // alpha is Table 4 with alpha 0.95, with which the source saw none late.
-func alpha(o Options) ([]Cell, error) {
+func alpha(o setup) ([]attempt, error) {
 	var trials []trial
 	for _, w := range Workloads() {
 		for _, slack := range []int{0, 20, 40} {
@@ -196,12 +231,11 @@ func alpha(o Options) ([]Cell, error) {
 // nothing that runs beside it makes up for what goes otherwise in it. The plant is as
 // histories of such runs showed it: records are read up to three times as
 // fast in one part of a task as in another, and the heap is collected all the time.
-func lone(o Options) ([]Cell, error) {
-	c := o.common()
-	c.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
-	c.Plant.Task, c.Plant.Sway, c.Plant.PauseEvery, c.Plant.PauseWork = 0.04, 3, 1, 0.2
-	c.Plant.ByteCost = 0 // What differs between tasks and runs there is in the figures above.
-	o.Config = &c
+func lone(o setup) ([]attempt, error) {
+	o.base.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
+	p := &o.base.Plant
+	p.Task, p.Sway, p.PauseEvery, p.PauseWork = 0.04, 3, 1, 0.2
+	p.ByteCost = 0 // What differs between tasks and runs there is in the figures above.
 	var trials []trial
 	for _, s := range []float64{1, 2, 3} {
 		w := loneGroups(s)

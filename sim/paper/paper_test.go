@@ -10,6 +10,7 @@ import (
 
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/controller/physics"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -76,16 +77,16 @@ func TestTable4UnderThePapersLawHasThePapersShape(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	table, err := Run("table4", Options{Laws: []string{controller.LawPI}, Seeds: 3})
+	cells, err := Run("table4", experiment.Options{Laws: []string{controller.LawPI}, Seeds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, fault := range unlike4(table.Cells) {
+	for _, fault := range unlike4(cells) {
 		t.Error(fault)
 	}
 	// Nor does one error for all have that shape, whichever it is.
 	for _, flat := range []float64{-2, -0.5, 0.05, 0.5, 1} {
-		cells := slices.Clone(table.Cells)
+		cells := slices.Clone(cells)
 		for i := range cells {
 			cells[i].Error = flat
 		}
@@ -101,16 +102,16 @@ func TestTable5UnderThePapersLawHasThePapersShape(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	table, err := Run("skew", Options{Laws: []string{controller.LawPI}, Seeds: 5})
+	cells, err := Run("skew", experiment.Options{Laws: []string{controller.LawPI}, Seeds: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range table.Cells {
+	for i, c := range cells {
 		if math.Signbit(c.Error) != math.Signbit(*c.Paper) || (i > 0 && (c.Error > *c.Paper/3 || c.Error < 2.5**c.Paper)) {
 			t.Errorf("%s: error %+.2f %%, the paper's is %+.2f %%", c.Case, c.Error, *c.Paper)
 		}
-		if i > 0 && c.Error >= table.Cells[i-1].Error {
-			t.Errorf("%s: %+.2f %%, no later than with less skew, %+.2f %%", c.Case, c.Error, table.Cells[i-1].Error)
+		if i > 0 && c.Error >= cells[i-1].Error {
+			t.Errorf("%s: %+.2f %%, no later than with less skew, %+.2f %%", c.Case, c.Error, cells[i-1].Error)
 		}
 	}
 }
@@ -124,11 +125,11 @@ func TestTables6And9UnderThePapersLawHaveThePapersShape(t *testing.T) {
 		t.Skip("takes too long with the race detector")
 	}
 	run := func(only string) Cell {
-		table, err := Run("benchmarks", Options{Laws: []string{controller.LawPI}, Seeds: 1, Only: only})
-		if err != nil || len(table.Cells) != 1 {
-			t.Fatalf("%s: %d cells, %v", only, len(table.Cells), err)
+		cells, err := Run("benchmarks", experiment.Options{Laws: []string{controller.LawPI}, Seeds: 1, Only: only})
+		if err != nil || len(cells) != 1 {
+			t.Fatalf("%s: %d cells, %v", only, len(cells), err)
 		}
-		return table.Cells[0]
+		return cells[0]
 	}
 	all, pure := run("bench1 edf-all g=1"), run("bench1 edf-pure g=0")
 	if math.Abs(all.Error-*all.Paper) > 8 || pure.Error < 0.5 || pure.Error > *pure.Paper || all.Late+pure.Late > 0 {
@@ -156,11 +157,11 @@ func TestTable4UnderTheDefaultLawIsInTime(t *testing.T) {
 		t.Skip("takes too long with the race detector")
 	}
 	for _, slack := range []string{" +20%", " +40%"} {
-		table, err := Run("table4", Options{Laws: []string{controller.Default().Law}, Seeds: 2, Only: slack})
-		if err != nil || len(table.Cells) != 8 {
-			t.Fatalf("%d cells, %v", len(table.Cells), err)
+		cells, err := Run("table4", experiment.Options{Laws: []string{controller.Default().Law}, Seeds: 2, Only: slack})
+		if err != nil || len(cells) != 8 {
+			t.Fatalf("%d cells, %v", len(cells), err)
 		}
-		for _, c := range table.Cells {
+		for _, c := range cells {
 			if c.Least < 0.3 || c.Most > 1.3 {
 				t.Errorf("%s: errors %+.2f to %+.2f %%, want 0.3 to 1.3", c.Case, c.Least, c.Most)
 			}
@@ -170,18 +171,18 @@ func TestTable4UnderTheDefaultLawIsInTime(t *testing.T) {
 
 // Many stages that are too short to be steered one by one end in time all the same, and early by little.
 func TestShortStagesEndTogetherInTime(t *testing.T) {
-	table, err := Run("short", Options{Laws: []string{controller.Default().Law}, Seeds: 2})
-	if err != nil || len(table.Cells) != 2*shortReports {
-		t.Fatalf("%d cells, %v", len(table.Cells), err)
+	cells, err := Run("short", experiment.Options{Laws: []string{controller.Default().Law}, Seeds: 2})
+	if err != nil || len(cells) != 2*shortReports {
+		t.Fatalf("%d cells, %v", len(cells), err)
 	}
 	sum := 0.0
-	for _, c := range table.Cells {
+	for _, c := range cells {
 		sum += c.Error
 		if c.Least < 0 || c.Most > 4 {
 			t.Errorf("%s: errors %+.2f to %+.2f %%, want 0 to 4", c.Case, c.Least, c.Most)
 		}
 	}
-	if mean := sum / float64(len(table.Cells)); mean > 2 {
+	if mean := sum / float64(len(cells)); mean > 2 {
 		t.Errorf("%+.2f %% in the mean, want at most 2", mean)
 	}
 }

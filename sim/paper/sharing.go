@@ -48,8 +48,7 @@ func contentions() []contended {
 
 // ablation runs all contentions with each rule of life beside others switched off that the simulator
 // can show. The runs of a cell come seed by seed, in the same order in each.
-func ablation(o Options) ([]Cell, error) {
-	var cells []Cell
+func ablation(o setup) (all []attempt, err error) {
 	rules := append([]sharing.Rule{{Name: allRules, Off: func(*sharing.Params) {}}}, sharing.Rules()...)
 	rules = slices.DeleteFunc(rules, func(r sharing.Rule) bool {
 		return r.Live != "" || r.Name != allRules && !strings.Contains(r.Name, o.Only)
@@ -62,52 +61,46 @@ func ablation(o Options) ([]Cell, error) {
 			p := sharing.Default()
 			r.Off(&p)
 			figure := fmt.Sprintf("sim.sharing.%s.%s.mean_abs_error_pct", law, r.Name)
-			cell := Cell{Law: law, Case: r.Name, Figure: figure, several: true}
-			for seed := range o.seeds() {
-				for _, c := range contentions() {
-					if err := o.contend(&cell, c, uint64(seed), &p); err != nil {
-						return cells, fmt.Errorf("%s under %s without %s: %w", c.scenario, law, r.Name, err)
+			all = append(all, attemptOf(Cell{Law: law, Case: r.Name, Figure: figure, several: true},
+				func(seed int) (g gave, err error) {
+					for _, c := range contentions() {
+						runs, err := o.contend(law, c, uint64(seed), &p)
+						if err != nil {
+							return g, fmt.Errorf("%s: %w", c.scenario, err)
+						}
+						g.runs = append(g.runs, runs...)
 					}
-				}
-			}
-			cell.conclude()
-			cells = append(cells, cell)
+					return g, nil
+				}))
 		}
 	}
-	return cells, nil
+	return all, nil
 }
 
 // contend runs a contention with one seed.
-func (o Options) contend(cell *Cell, c contended, seed uint64, p *sharing.Params) error {
+func (o setup) contend(law string, c contended, seed uint64, p *sharing.Params) ([]sim.Outcome, error) {
 	if c.benchmark != nil {
-		cfg, err := o.config(cell.Law)
+		cfg, err := o.config(law)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		cfg.Seed, cfg.Node.Supervisor.Strategy, cfg.Planner.Sharing, cfg.Node.Sharing = 1000*(seed+1), c.strategy, p, p
-		return cell.composeOnce(cfg, *c.benchmark)
+		return c.benchmark.run(cfg)
 	}
 	s, err := sim.ContendedScenario(c.scenario, Workloads()...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.UseLaw(cell.Law); err != nil {
-		return err
+	if err := s.UseLaw(law); err != nil {
+		return nil, err
 	}
 	s.Config.Seed += 1000 * seed
-	s.Config.Stop, s.Config.Planner.Sharing, s.Config.Node.Sharing = o.common().Stop, p, p
+	s.Config.Stop, s.Config.Planner.Sharing, s.Config.Node.Sharing = o.Stop, p, p
 	if c.strategy != "" {
 		s.Config.Node.Supervisor.Strategy = c.strategy
 	}
 	report, err := s.Run(nil)
-	if err != nil {
-		return err
-	}
-	for _, out := range report.Outcomes {
-		cell.add(out, 0)
-		cell.Error += math.Abs(out.Error) - out.Error
-	}
-	return nil
+	return report.Outcomes, err
 }
 
 // Effect is what a rule is worth, over all seeds: how many deadlines are missed, the mean lateness in

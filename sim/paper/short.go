@@ -28,10 +28,8 @@ func report(cores float64, number uint64) plant.App {
 }
 
 // short runs reports of small queries on one node of two cores.
-func short(o Options) ([]Cell, error) {
-	c := o.common()
-	c.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
-	o.Config = &c
+func short(o setup) ([]attempt, error) {
+	o.base.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
 	var trials []trial
 	for _, slack := range []int{25, 50} {
 		for number := range uint64(shortReports) {

@@ -13,59 +13,36 @@ import (
 // strategies runs Benchmarks 1 to 3 and the scenarios of all strategies under each strategy,
 // with gamma 0 and 1: the cases that strategies are compared by (Score). The scenarios differ
 // in their seeds, too: most of them show the same overload.
-func strategies(o Options) ([]Cell, error) {
-	cells, err := benchmarks(o)
-	if err != nil {
-		return nil, err
-	}
+func strategies(o setup) ([]attempt, error) {
+	all, err := benchmarks(o)
 	for _, law := range o.laws() {
 		for i, shown := range supervisor.Strategies() {
 			for _, strategy := range supervisor.Strategies() {
 				for gamma := range 2 {
 					name := fmt.Sprintf("overload-%s %s g=%d", shown, strategy, gamma)
-					if !strings.Contains(name, o.Only) {
-						continue
-					}
 					figure := fmt.Sprintf("sim.strategies.%s.%s.%s.%d.mean_abs_error_pct", law, shown, strategy, gamma)
-					cell, err := o.overload(Cell{Law: law, Case: name, Figure: figure, several: true}, shown, uint64(i),
-						strategy, gamma)
-					if err != nil {
-						return cells, err
-					}
-					cells = append(cells, cell)
+					all = append(all, attemptOf(Cell{Law: law, Case: name, Figure: figure, several: true},
+						func(seed int) (gave, error) { return o.overload(law, shown, uint64(i+1000*seed), strategy, gamma) }))
 				}
 			}
 		}
 	}
-	return cells, nil
+	return all, err
 }
 
-// overload runs the scenario that shows a strategy under another one, with all seeds, which
-// begin so far after its own.
-func (o Options) overload(cell Cell, shown string, after uint64, strategy string, gamma int) (Cell, error) {
+// overload runs the scenario that shows a strategy under another one, with a seed that is so far after its own.
+func (o setup) overload(law, shown string, after uint64, strategy string, gamma int) (gave, error) {
 	s, err := sim.StrategyScenario(shown)
 	if err != nil {
-		return cell, err
+		return gave{}, err
 	}
-	first := s.Config.Seed + after
-	if err := s.UseLaw(cell.Law); err != nil {
-		return cell, err
+	if err := s.UseLaw(law); err != nil {
+		return gave{}, err
 	}
-	s.Config.Stop, s.Config.Node.Supervisor.Strategy, s.Config.Node.Supervisor.Gamma = o.common().Stop, strategy,
-		float64(gamma)
-	for seed := range o.seeds() {
-		s.Config.Seed = first + 1000*uint64(seed)
-		report, err := s.Run(nil)
-		if err != nil {
-			return cell, fmt.Errorf("%s under %s, seed %d: %w", cell.Case, cell.Law, s.Config.Seed, err)
-		}
-		for _, out := range report.Outcomes {
-			cell.add(out, 0)
-			cell.Error += math.Abs(out.Error) - out.Error
-		}
-	}
-	cell.conclude()
-	return cell, nil
+	s.Config.Node.Supervisor.Strategy, s.Config.Node.Supervisor.Gamma = strategy, float64(gamma)
+	s.Config.Stop, s.Config.Seed = o.Stop, s.Config.Seed+after
+	report, err := s.Run(nil)
+	return gave{runs: report.Outcomes}, err
 }
 
 // Score is what strategies are ordered by. All but Runs and Late are means over the runs.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
@@ -16,17 +17,17 @@ func TestAutoIsBehindNoOtherStrategy(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	o := Options{Laws: []string{controller.Default().Law}, Seeds: 4, Only: " g=0"}
+	o := experiment.Options{Laws: []string{controller.Default().Law}, Seeds: 4, Only: " g=0"}
 	if os.Getenv("PACER_TEST_ALL") != "" {
 		o.Seeds = 12
 	}
-	table, err := Run("strategies", o)
+	cells, err := Run("strategies", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	auto := ScoreOf(table.Cells, supervisor.Auto, 0)
+	auto := ScoreOf(cells, supervisor.Auto, 0)
 	for _, name := range supervisor.Strategies() {
-		other := ScoreOf(table.Cells, name, 0)
+		other := ScoreOf(cells, name, 0)
 		t.Logf("%-12s %+v", name, other)
 		if other.Runs != auto.Runs || other.Runs < 100 {
 			t.Errorf("%s has %d runs, auto %d", name, other.Runs, auto.Runs)

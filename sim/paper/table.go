@@ -3,11 +3,14 @@ package paper
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -44,64 +47,91 @@ type Cell struct {
 	several bool
 }
 
-// Table is an experiment's outcome.
-type Table struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
-	Cells []Cell `json:"cells"`
-	seeds int
+// setup is how an experiment is run, and what its worlds have in common.
+type setup struct {
+	experiment.Options
+	base sim.Config
 }
 
-// Options say how an experiment is run.
-type Options struct {
-	// Laws are the control laws, all if empty; Seeds how often each case is run, 5
-	// if 0.
-	Laws  []string
-	Seeds int
-	// Only picks cases whose name contains it.
-	Only string
-	// Config is what the worlds have in common, sim.Default if nil.
-	Config *sim.Config
-}
-
-func (o Options) laws() []string {
+func (o setup) laws() []string {
 	if len(o.Laws) == 0 {
 		return sim.Laws()
 	}
-	return o.Laws
+	return slices.DeleteFunc(sim.Laws(), func(law string) bool { return !slices.Contains(o.Laws, law) })
 }
 
-func (o Options) seeds() int { return cmp.Or(o.Seeds, 5) }
+func (o setup) config(law string) (sim.Config, error) { return sim.WithLaw(o.base, law) }
 
-func (o Options) config(law string) (sim.Config, error) { return sim.WithLaw(o.common(), law) }
+// attempt is a case under a law: each seed gives outcomes and the core-seconds of them over those of the run at all
+// cores, 0 where there is none.
+type attempt = experiment.Case[Cell, gave]
 
-// common is what the worlds have in common.
-func (o Options) common() sim.Config {
-	if o.Config != nil {
-		return *o.Config
+type gave struct {
+	runs  []sim.Outcome
+	ratio float64
+}
+
+// attemptOf is the case of a cell, whose name is the law's with it.
+func attemptOf(c Cell, run func(seed int) (gave, error)) attempt {
+	return attempt{Name: c.Case + " under " + c.Law, Of: c, Run: run}
+}
+
+// Run gives the cells of the experiment of that name.
+func Run(name string, o experiment.Options) ([]Cell, error) {
+	e, err := experiment.Named(Experiments(), name)
+	if err != nil {
+		return nil, err
 	}
-	return sim.Default()
+	t, err := e.Run(o)
+	cells, _ := t.Cells.([]Cell)
+	return cells, err
 }
 
-// Tables are the names of the experiments.
-func Tables() []string {
-	var names []string
-	for _, e := range experiments() {
-		names = append(names, e.name)
-	}
-	return names
-}
-
-// Run runs the experiment of that name.
-func Run(name string, o Options) (Table, error) {
-	for _, e := range experiments() {
-		if e.name == name {
-			cells, err := e.run(o)
-			return Table{Name: e.name, Title: e.title, Cells: cells, seeds: o.seeds()}, err
+// attempts are the cases of e that o picks.
+func (e entry) attempts(o experiment.Options) ([]attempt, error) {
+	base := sim.Default()
+	base.Stop = o.Stop
+	for _, law := range o.Laws {
+		if !slices.Contains(sim.Laws(), law) {
+			return nil, fmt.Errorf("law %q, want one of %v", law, sim.Laws())
 		}
 	}
-	return Table{}, fmt.Errorf("table %q, want one of %v", name, Tables())
+	all, err := e.cases(setup{o, base})
+	return slices.DeleteFunc(all, func(a attempt) bool {
+		return !strings.Contains(a.Of.Case, o.Only) && a.Of.Case != allRules
+	}), err
 }
+
+// run runs the cases.
+func (e entry) run(o experiment.Options) (experiment.Table, error) {
+	t := experiment.Table{Name: e.name, Title: e.title}
+	o.Seeds = cmp.Or(o.Seeds, usualSeeds)
+	all, err := e.attempts(o)
+	if err != nil {
+		return t, err
+	}
+	o.Only = ""
+	all, err = experiment.Run(o, all)
+	var cells []Cell
+	for _, a := range all {
+		a.Of.take(a.Runs)
+		cells = append(cells, a.Of)
+		if c := a.Of; c.Figure != "" && err == nil {
+			f := experiment.NewFigure(c.Figure, "%", experiment.Each(c.Runs, c.error), experiment.Claim{Measure: c.Case})
+			f.InCells = true
+			t.Figures = append(t.Figures, f)
+		}
+	}
+	t.Cells, t.Rows = cells, [][][]string{rows(cells)}
+	if e.name == ablated {
+		t.Rows[0] = EffectRows(cells, o.Seeds)
+	}
+	t.Draw = func(files ...string) error { return draw(e.title, cells, files) }
+	return t, err
+}
+
+// usualSeeds is how often each case is run where nothing is said.
+const usualSeeds = 5
 
 // trial is one case of a table.
 type trial struct {
@@ -118,7 +148,7 @@ type trial struct {
 }
 
 // baselines keeps the runs at all cores of one law, which many cases share.
-type baselines map[baselineKey]baseline
+type baselines struct{ made sync.Map }
 
 type baselineKey struct {
 	app                 string
@@ -132,42 +162,18 @@ type baseline struct {
 }
 
 // of returns w's run at all cores, made when it is not there.
-func (b baselines) of(c sim.Config, w plant.App) (baseline, error) {
+func (b *baselines) of(c sim.Config, w plant.App) (baseline, error) {
 	last := w.Stages[len(w.Stages)-1]
 	key := baselineKey{w.Name, last.Zipf, float64(last.Skewed), float64(last.Bytes), c.Seed}
-	if done, ok := b[key]; ok {
-		return done, nil
-	}
-	p, o, err := sim.Record(c, w)
-	if err == nil {
-		b[key] = baseline{p, o}
-	}
-	return baseline{p, o}, err
-}
-
-// try runs one case under one law with all seeds.
-func (o Options) try(law string, t trial, full baselines) (Cell, error) {
-	cell := Cell{Law: law, Case: t.name, Figure: strings.ReplaceAll(t.figure, "LAW", law)}
-	c, err := o.config(law)
-	if err != nil {
-		return cell, err
-	}
-	for seed := range o.seeds() {
-		out, ratio, err := t.once(c, uint64(seed), full)
-		if err != nil {
-			return cell, fmt.Errorf("%s under %s: %w", t.name, law, err)
-		}
-		cell.add(out, ratio)
-	}
-	cell.conclude()
-	if p := t.paper; p != nil {
-		cell.Paper, cell.PaperStage, cell.PaperCores = p.err, p.stage, p.cores
-	}
-	return cell, nil
+	once, _ := b.made.LoadOrStore(key, sync.OnceValues(func() (baseline, error) {
+		p, o, err := sim.Record(c, w)
+		return baseline{p, o}, err
+	}))
+	return once.(func() (baseline, error))()
 }
 
 // once runs a case with one seed; ratio is its core-seconds over the baseline's.
-func (t trial) once(c sim.Config, seed uint64, full baselines) (out sim.Outcome, ratio float64, err error) {
+func (t trial) once(c sim.Config, seed uint64, full *baselines) (out sim.Outcome, ratio float64, err error) {
 	c.Seed = 1000 * (seed + 1)
 	recorded, err := full.of(c, t.profiled)
 	if err != nil {
@@ -198,6 +204,28 @@ func (t trial) once(c sim.Config, seed uint64, full baselines) (out sim.Outcome,
 	return out, ratio, err
 }
 
+// take makes up the cell of what all seeds gave.
+func (c *Cell) take(all []gave) {
+	for _, g := range all {
+		for _, o := range g.runs {
+			c.add(o, g.ratio)
+		}
+	}
+	n := float64(max(1, len(c.Runs)))
+	for _, v := range []*float64{&c.Error, &c.StopError, &c.StageError, &c.MeanCores, &c.CoreRatio, &c.Changes,
+		&c.Variation} {
+		*v /= n
+	}
+}
+
+// error is what the cell's error is the mean of.
+func (c *Cell) error(o sim.Outcome) float64 {
+	if c.several {
+		return math.Abs(o.Error)
+	}
+	return o.Error
+}
+
 func (c *Cell) add(o sim.Outcome, ratio float64) {
 	if len(c.Runs) == 0 {
 		c.Least, c.Most = o.Error, o.Error
@@ -208,6 +236,7 @@ func (c *Cell) add(o sim.Outcome, ratio float64) {
 		c.Late++
 	}
 	c.Error += o.Error
+	c.Error += c.error(o) - o.Error
 	c.StopError += o.StopError
 	c.StageError += o.StageError
 	c.MeanCores += o.MeanCores
@@ -216,29 +245,24 @@ func (c *Cell) add(o sim.Outcome, ratio float64) {
 	c.Variation += o.Variation
 }
 
-func (c *Cell) conclude() {
-	n := float64(max(1, len(c.Runs)))
-	for _, v := range []*float64{&c.Error, &c.StopError, &c.StageError, &c.MeanCores, &c.CoreRatio, &c.Changes,
-		&c.Variation} {
-		*v /= n
-	}
-}
-
-// all runs the trials under all laws.
-func (o Options) all(trials []trial) ([]Cell, error) {
-	var cells []Cell
+// all are the trials under all laws.
+func (o setup) all(trials []trial) (all []attempt, err error) {
 	for _, law := range o.laws() {
-		full := baselines{}
+		c, err := o.config(law)
+		if err != nil {
+			return nil, err
+		}
+		full := &baselines{}
 		for _, t := range trials {
-			if !strings.Contains(t.name, o.Only) {
-				continue
+			cell := Cell{Law: law, Case: t.name, Figure: strings.ReplaceAll(t.figure, "LAW", law)}
+			if p := t.paper; p != nil {
+				cell.Paper, cell.PaperStage, cell.PaperCores = p.err, p.stage, p.cores
 			}
-			cell, err := o.try(law, t, full)
-			if err != nil {
-				return cells, err
-			}
-			cells = append(cells, cell)
+			all = append(all, attemptOf(cell, func(seed int) (gave, error) {
+				out, ratio, err := t.once(c, uint64(seed), full)
+				return gave{[]sim.Outcome{out}, ratio}, err
+			}))
 		}
 	}
-	return cells, nil
+	return all, nil
 }

@@ -10,11 +10,7 @@
 //	<!-- simulated LAYOUT EXPERIMENT[,EXPERIMENT] law=LAW[,LAW] seeds=N -->
 //	<!-- end -->
 //
-// and of an experiment in which no law steers anything (pace)
-//
-//	<!-- simulated EXPERIMENT seeds=N -->
-//
-// and of one on a mesh, which may be made smaller than it is
+// and of any other experiment of package registry, which may be made smaller than it is if it takes such a size
 //
 //	<!-- simulated EXPERIMENT [workers=N[,N]] [jobs=N] seeds=N -->
 //

@@ -6,12 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sparkpacer/pacer/sim/fluid"
-	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
-	"github.com/sparkpacer/pacer/sim/offers"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/paper"
-	"github.com/sparkpacer/pacer/sim/unknown"
-	"github.com/sparkpacer/pacer/sim/zoe"
 	"github.com/sparkpacer/pacer/supervisor"
 )
 
@@ -24,50 +20,16 @@ func layouts() map[string]layout {
 		"strategies": strategies, "scores": scores, "readings": readings, "effects": effects}
 }
 
-// unpaced are the experiments in which no law steers anything: each has tables of its own.
-func unpaced() map[string]func(region) ([][][]string, error) {
-	tables := map[string]func(region) ([][][]string, error){fluid.PaceTable: func(r region) ([][][]string, error) {
-		t, err := fluid.RunPace(fluid.Options{Seeds: r.seeds})
-		return [][][]string{t.Rows(), t.MeasureRows()}, err
-	}, "zoe": func(r region) ([][][]string, error) {
-		t, err := zoe.Run(zoe.Options{Seeds: r.seeds})
-		return [][][]string{t.Rows(), t.FigureRows()}, err
-	}, "unknown": func(r region) ([][][]string, error) {
-		t, err := unknown.Run(unknown.Options{Seeds: r.seeds})
-		return [][][]string{t.Rows(), t.FigureRows()}, err
-	}, "offers": func(region) ([][][]string, error) {
-		cases, err := offers.WordCount("")
-		return [][][]string{offers.Rows(cases)}, err
-	}, fluid.TR1.Name: func(r region) ([][][]string, error) { // Of the cells those of the smallest cluster.
-		cpus := []int{2250, 4500, 15000}
-		t, err := fluid.RunReserve(fluid.TR1.Name, fluid.Options{Seeds: r.seeds, CPUs: cpus})
-		measures := t.MeasureRows()
-		t.Cells = slices.DeleteFunc(t.Cells, func(c fluid.ReserveCell) bool { return c.CPUs != cpus[0] })
-		return [][][]string{t.Rows(), measures}, err
-	}, "glap": func(r region) ([][][]string, error) {
-		t, err := meshpaper.RunGLAP(meshpaper.GLAPOptions{Machines: r.workers, Seeds: r.seeds})
-		return [][][]string{t.Rows()}, err
-	}, "glap-learning": func(r region) ([][][]string, error) {
-		t, err := meshpaper.RunGLAPLearning(meshpaper.GLAPOptions{Machines: r.workers, Seeds: r.seeds})
-		return [][][]string{t.LearningRows()}, err
-	}}
-	for _, name := range meshpaper.PeacockTables() {
-		tables[name] = func(r region) ([][][]string, error) {
-			o := meshpaper.PeacockOptions{Workers: r.workers, Jobs: r.jobs, Seeds: r.seeds}
-			t, err := meshpaper.RunPeacock(name, o)
-			return [][][]string{t.Rows()}, err
-		}
-	}
-	return tables
-}
-
 // render runs a region's experiments and returns what goes between its marks.
 func render(r region) (string, error) {
-	if of := unpaced()[r.layout]; of != nil {
-		tables, err := of(r)
-		body := ""
-		for _, rows := range tables {
-			body += markdown(rows)
+	if !r.ofCells() {
+		t, err := r.experiments[0].Run(experiment.Options{Seeds: r.seeds, Workers: r.workers, Jobs: r.jobs})
+		body, shown := "", t.Shown
+		if shown == nil {
+			shown = t.Rows
+		}
+		for _, rows := range shown {
+			body += experiment.Markdown(rows)
 		}
 		if r.seeds > 1 { // With one, nothing is drawn.
 			body += fmt.Sprintf("\n%d seeds.\n", r.seeds)
@@ -83,20 +45,7 @@ func render(r region) (string, error) {
 		return "", err
 	}
 	runs, late := count(cells)
-	return fmt.Sprintf("%s\n%d seeds, %d runs, %d of them late.\n\n", markdown(rows), r.seeds, runs, late), nil
-}
-
-// markdown is a table, whose first row is its heading, below an empty line.
-func markdown(rows [][]string) string {
-	var b strings.Builder
-	b.WriteString("\n")
-	for i, row := range rows {
-		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
-		}
-	}
-	return b.String()
+	return fmt.Sprintf("%s\n%d seeds, %d runs, %d of them late.\n\n", experiment.Markdown(rows), r.seeds, runs, late), nil
 }
 
 // run runs the experiments of a region.
@@ -104,11 +53,11 @@ func run(r region) ([]paper.Cell, error) {
 	var cells []paper.Cell
 	for _, law := range r.laws {
 		for _, e := range r.experiments {
-			t, err := paper.Run(e, paper.Options{Laws: []string{law}, Seeds: r.seeds})
+			t, err := e.Run(experiment.Options{Laws: []string{law}, Seeds: r.seeds})
 			if err != nil {
 				return nil, err
 			}
-			cells = append(cells, t.Cells...)
+			cells = append(cells, t.Cells.([]paper.Cell)...)
 		}
 	}
 	return cells, nil
@@ -143,7 +92,7 @@ func workloads(r region, cells []paper.Cell) ([][]string, error) {
 	for _, c := range cells {
 		workload, slack, found := strings.Cut(c.Case, " +")
 		if !found {
-			return nil, fmt.Errorf("the case %q of %v is no workload with a slack", c.Case, r.experiments)
+			return nil, fmt.Errorf("the case %q of %v is no workload with a slack", c.Case, experiment.Names(r.experiments))
 		}
 		if slack = "+" + strings.Replace(slack, "%", " %", 1); !slices.Contains(rows[0], slack) {
 			rows[0] = append(rows[0], slack)
@@ -194,7 +143,7 @@ func slacks(r region, cells []paper.Cell) ([][]string, error) {
 				}
 			}
 			if len(of) == 0 {
-				return nil, fmt.Errorf("no case of %v has the slack %s", r.experiments, slack)
+				return nil, fmt.Errorf("no case of %v has the slack %s", experiment.Names(r.experiments), slack)
 			}
 			rows = append(rows, []string{"`" + law + "`", strings.Replace(slack, "%", " %", 1), percent(mean[0]) + " to " +
 				percent(mean[1]),

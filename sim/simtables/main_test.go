@@ -9,14 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
+	"github.com/sparkpacer/pacer/sim/experiment"
+	"github.com/sparkpacer/pacer/sim/registry"
 )
 
 // documents are what `make tables` writes, with the experiments that each has to show.
 var documents = map[string][]string{
 	"../../docs/simulator.md": {"table4", "exit", "lost", "runs", "alpha", "profile", "skew", "bytes", "lone", "benchmarks",
 		"strategies", "eq21", "sharing", "pace", "zoe", "unknown", "offers"},
-	"../../docs/mesh.md": append(meshpaper.PeacockTables(), "glap", "glap-learning"),
+	"../../docs/mesh.md": experiment.Taking(registry.Experiments(), experiment.Workers),
 }
 
 // The regions of the documents are well-formed and have a table each; the cheapest ones
@@ -34,12 +35,12 @@ func upToDate(t *testing.T, path string, wanted []string) {
 	}
 	var experiments []string
 	after, err := rewrite(string(text), func(r region) (string, error) {
-		experiments = append(append(experiments, r.experiments...), r.layout)
+		experiments = append(experiments, experiment.Names(r.experiments)...)
 		ends := func(with string) bool { return strings.HasSuffix(r.body, with+"\n\n") }
 		if !strings.HasPrefix(r.body, "\n| ") || !ends(" late.") && !ends(" seeds.") && !ends(" |") {
 			t.Errorf("line %d has no table: `make tables` writes it", r.line)
 		}
-		if r.experiments[0] != "lone" && !slices.Contains([]string{"offers", "peacock-estimates"}, r.layout) {
+		if !slices.Contains([]string{"lone", "offers", "peacock-estimates"}, r.experiments[0].Name) {
 			return r.body, nil
 		}
 		return render(r)
@@ -101,10 +102,10 @@ func TestBadMarksAreRefused(t *testing.T) {
 		"<!-- simulated pace seeds=0 -->":                  "at least one seed",
 		"<!-- simulated pace workers=9 seeds=1 -->":        "workers=9 is no size of pace",
 		"<!-- simulated glap jobs=9 seeds=1 -->":           "jobs=9 is no size of glap",
-		"<!-- simulated peacock jobs=0 seeds=1 -->":        "jobs=0 is no size of peacock",
+		"<!-- simulated peacock jobs=0 seeds=1 -->":        "jobs=0, want workers=N[,N] or jobs=N",
 		"<!-- simulated peacock workers=9,x seeds=1 -->":   "want workers=N[,N]",
 		"<!-- simulated pie lone law=pacer seeds=1 -->":    `layout "pie" is not known`,
-		"<!-- simulated cases five law=pacer seeds=1 -->":  `experiment "five", want one of`,
+		"<!-- simulated cases five law=pacer seeds=1 -->":  `no experiment "five": want one of`,
 		"<!-- simulated cases lone law=bang seeds=1 -->":   `law "bang", want one of`,
 		"<!-- simulated cases lone law=pacer seeds=0 -->":  "at least one seed",
 		"<!-- simulated cases lone seeds=1 law=pacer -->":  "want law=LAW and then seeds=N",

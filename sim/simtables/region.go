@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/sim"
-	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/registry"
 )
 
 // What a region begins and ends with.
@@ -22,8 +23,8 @@ const (
 type region struct {
 	line        int
 	mark        string
-	layout      string
-	experiments []string
+	layout      string // "" of an experiment that has tables of its own.
+	experiments []experiment.Experiment
 	laws        []string
 	seeds       int
 	// workers and jobs are sizes of a mesh, the experiment's own where there are none.
@@ -94,18 +95,21 @@ func parse(mark string) (region, error) {
 	r := region{mark: mark}
 	body, ended := strings.CutSuffix(strings.TrimPrefix(mark, opening), "-->")
 	words := strings.Fields(body)
-	if n := len(words) - 1; n > 0 && unpaced()[words[0]] != nil {
-		for _, size := range words[1:n] {
-			if err := r.resize(words[0], size); err != nil {
-				return r, err
+	if n := len(words) - 1; n > 0 && layouts()[words[0]] == nil {
+		if e, err := experiment.Named(registry.Experiments(), words[0]); err == nil {
+			r.experiments = []experiment.Experiment{e}
+			for _, size := range words[1:n] {
+				if err := r.resize(e, size); err != nil {
+					return r, err
+				}
 			}
+			words = []string{"", "", "law=", words[n]}
 		}
-		words = []string{words[0], "", "law=", words[n]}
 	}
 	if !ended || len(words) != 4 {
 		return r, fmt.Errorf("%q, want %sLAYOUT EXPERIMENT law=LAW seeds=N -->", mark, opening)
 	}
-	r.layout, r.experiments = words[0], strings.Split(words[1], ",")
+	r.layout = words[0]
 	laws, hasLaws := strings.CutPrefix(words[2], "law=")
 	seeds, hasSeeds := strings.CutPrefix(words[3], "seeds=")
 	r.laws = strings.Split(laws, ",")
@@ -114,16 +118,18 @@ func parse(mark string) (region, error) {
 	if !hasLaws || !hasSeeds || err != nil || n < 1 {
 		return r, fmt.Errorf("%q, want law=LAW and then seeds=N with at least one seed", mark)
 	}
-	if unpaced()[r.layout] != nil {
+	if !r.ofCells() {
 		return r, nil
 	}
 	if layouts()[r.layout] == nil {
 		return r, fmt.Errorf("%q: layout %q is not known", mark, r.layout)
 	}
-	for _, e := range r.experiments {
-		if !slices.Contains(paper.Tables(), e) {
-			return r, fmt.Errorf("%q: experiment %q, want one of %v", mark, e, paper.Tables())
+	for _, name := range strings.Split(words[1], ",") {
+		e, err := experiment.Named(paper.Experiments(), name)
+		if err != nil {
+			return r, fmt.Errorf("%q: %w", mark, err)
 		}
+		r.experiments = append(r.experiments, e)
 	}
 	for _, law := range r.laws {
 		if !slices.Contains(sim.Laws(), law) {
@@ -133,23 +139,24 @@ func parse(mark string) (region, error) {
 	return r, nil
 }
 
+// ofCells reports whether the region lays out cells of experiments under laws.
+func (r region) ofCells() bool { return r.layout != "" }
+
 // resize reads a size that the mark of a mesh says.
-func (r *region) resize(experiment, size string) error {
+func (r *region) resize(e experiment.Experiment, size string) error {
 	key, value, _ := strings.Cut(size, "=")
-	peacock := slices.Contains(meshpaper.PeacockTables(), experiment)
-	if key == "workers" && (peacock || strings.HasPrefix(experiment, "glap")) {
-		for _, number := range strings.Split(value, ",") {
-			n, err := strconv.Atoi(number)
-			if err != nil || n < 1 {
-				return fmt.Errorf("%q: %s, want workers=N[,N] of at least one", r.mark, size)
-			}
+	for _, number := range strings.Split(value, ",") {
+		n, err := strconv.Atoi(number)
+		switch {
+		case key != experiment.Workers && key != experiment.Jobs || !slices.Contains(e.Takes, key):
+			return fmt.Errorf("%q: %s is no size of %s", r.mark, size, e.Name)
+		case err != nil || n < 1 || key == experiment.Jobs && number != value:
+			return fmt.Errorf("%q: %s, want workers=N[,N] or jobs=N, of at least one", r.mark, size)
+		case key == experiment.Jobs:
+			r.jobs = n
+		default:
 			r.workers = append(r.workers, n)
 		}
-		return nil
-	}
-	n, err := strconv.Atoi(value)
-	if r.jobs = n; key != "jobs" || !peacock || err != nil || n < 1 {
-		return fmt.Errorf("%q: %s is no size of %s", r.mark, size, experiment)
 	}
 	return nil
 }

@@ -6,22 +6,12 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/assign"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
-
-// Figure is a number of the case pythia, beside the same of open where it is a comparison, seed by seed. The source has
-// none of them: Theirs is 0, and the band is what is wanted here.
-type Figure struct {
-	// Name is its name among the figures of the bench, Values are by seed.
-	Name   string    `json:"name"`
-	Unit   string    `json:"unit"`
-	Values []float64 `json:"values"`
-	claim.Claim
-}
 
 // figures are those of pythia under a load. A ratio to open is to its mean over the seeds: in a single trace nobody may
 // be in time.
-func figures(c []Case) []Figure {
+func figures(c []Case) []experiment.Figure {
 	of := func(name string) Case {
 		return c[slices.IndexFunc(c, func(c Case) bool { return c.Admission == name })]
 	}
@@ -40,15 +30,15 @@ func figures(c []Case) []Figure {
 		ratio = append(ratio, float64(t.New.Met)/max(1, base))
 		gain = append(gain, float64(t.Any.Met-open.Traces[i].Any.Met))
 	}
-	var all []Figure
+	var all []experiment.Figure
 	prefix := "admission.sim.pythia."
 	if load := c[0].Load; load != Paced {
 		prefix = "admission.sim." + load + ".pythia."
 	}
 	add := func(name, unit, measure string, least float64, values []float64) {
 		if len(values) > 0 {
-			all = append(all, Figure{prefix + name, unit, values,
-				claim.Claim{Measure: measure, Band: claim.Band{Least: &least}}.Tried(values)})
+			all = append(all, experiment.NewFigure(prefix+name, unit, values,
+				experiment.Claim{Measure: measure, Band: experiment.Band{Least: &least}}))
 		}
 	}
 	add("met_ratio", "ratio", "new ones in time, over open's", 1.5, ratio)
@@ -61,18 +51,15 @@ func figures(c []Case) []Figure {
 }
 
 // mean is the mean of a number over the traces.
-func (c Case) mean(of func(Trace) int) (m float64) {
-	for _, t := range c.Traces {
-		m += float64(of(t)) / float64(len(c.Traces))
-	}
-	return m
+func (c Case) mean(of func(Trace) int) float64 {
+	return experiment.Over(c.Traces, func(t Trace) float64 { return float64(of(t)) })
 }
 
-// Rows are the table as text, the heading first: an admission a row, with the means over the seeds.
-func (t Table) Rows() [][]string {
+// rows are the cases as text, the heading first: an admission a row, with the means over the seeds.
+func rows(cases []Case) [][]string {
 	rows := [][]string{{"LOAD", "ADMISSION", "NEW IN TIME", "RESERVED IN TIME", "KNOWN IN TIME", "FEASIBLE IN TIME",
 		"ALL IN TIME"}}
-	for _, c := range t.Cases {
+	for _, c := range cases {
 		row := []string{strings.ReplaceAll(c.Load, "_", " "), c.Admission}
 		for _, of := range []func(Trace) Count{
 			func(t Trace) Count { return t.New }, func(t Trace) Count { return t.Reserved },
@@ -82,16 +69,6 @@ func (t Table) Rows() [][]string {
 				c.mean(func(t Trace) int { return of(t).All })))
 		}
 		rows = append(rows, row)
-	}
-	return rows
-}
-
-// FigureRows are the figures as text, the heading first.
-func (t Table) FigureRows() [][]string {
-	rows := [][]string{{"FIGURE", "MEAN", "FROM", "TO", "WANTED", "MEASURE"}}
-	for _, f := range t.Figures {
-		rows = append(rows, []string{f.Name, fmt.Sprintf("%.2f", f.Ours), fmt.Sprintf("%.2f", f.Claim.Least),
-			fmt.Sprintf("%.2f", f.Claim.Most), f.Band.String(), f.Measure})
 	}
 	return rows
 }

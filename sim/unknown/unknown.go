@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Count is how many applications there are of a kind, and how many of these are in time.
@@ -42,49 +42,46 @@ type Case struct {
 	Traces    []Trace `json:"traces"`
 }
 
-// Options say how the table is made.
-type Options struct {
-	// Seeds is how many traces are run, 12 if 0. Stop, when it is closed, ends it (sim.Config.Stop).
-	Seeds int
-	Stop  <-chan struct{}
+// Experiments are one, whose cases are compared and run together.
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{{Name: "unknown", Title: title, Takes: []string{experiment.Seeds}, Run: Run,
+		Cases: func(experiment.Options) (names []string, err error) { return assign.Admissions(), nil }}}
 }
 
-// Table is what all admissions gave.
-type Table struct {
-	Title   string   `json:"title"`
-	Cases   []Case   `json:"cases"`
-	Figures []Figure `json:"figures"`
-}
+// title is the table's.
+var title = fmt.Sprintf("%d applications with deadlines on 4 nodes of 16 cores, half of them new, by admission", count)
 
-// Run runs the traces of as many seeds under each admission, those of an admission side by side. The same Options give
-// the same Table.
-func Run(o Options) (Table, error) {
-	t := Table{Title: fmt.Sprintf("%d applications with deadlines on 4 nodes of 16 cores, half of them new, by admission",
-		count)}
-	known, err := runAlone(o.config(0, assign.Open))
+// Run runs the traces of as many seeds under each load and admission, 12 where nothing is said.
+func Run(o experiment.Options) (experiment.Table, error) {
+	t := experiment.Table{Title: title}
+	known, err := runAlone(config(o, 0, assign.Open))
 	if err != nil {
 		return t, err
 	}
+	var all []experiment.Case[Case, Trace]
 	for _, load := range Loads() {
-		var cases []Case
 		for _, by := range assign.Admissions() {
-			c := Case{load, by, make([]Trace, cmp.Or(o.Seeds, 12))}
-			faults, running := make([]error, len(c.Traces)), sync.WaitGroup{}
-			for i := range c.Traces {
-				running.Go(func() { c.Traces[i], faults[i] = run(o.config(uint64(i), by), known, load) })
-			}
-			running.Wait()
-			if err := errors.Join(faults...); err != nil {
-				return t, fmt.Errorf("%s: %w", by, err)
-			}
-			cases = append(cases, c)
+			all = append(all, experiment.Case[Case, Trace]{Name: by + ", " + load, Of: Case{Load: load, Admission: by},
+				Run: func(seed int) (Trace, error) { return run(config(o, uint64(seed), by), known, load) }})
 		}
-		t.Cases, t.Figures = append(t.Cases, cases...), append(t.Figures, figures(cases)...)
 	}
+	o.Seeds = cmp.Or(o.Seeds, 12)
+	if all, err = experiment.Run(o, all); err != nil {
+		return t, err
+	}
+	var cases []Case
+	for _, c := range all {
+		c.Of.Traces = c.Runs
+		cases = append(cases, c.Of)
+	}
+	for of := range slices.Chunk(cases, len(assign.Admissions())) {
+		t.Figures = append(t.Figures, figures(of)...)
+	}
+	t.Cells, t.Rows = cases, [][][]string{rows(cases), experiment.FigureRows(t.Figures, "%.2f", "MEASURE")}
 	return t, nil
 }
 
-func (o Options) config(seed uint64, admission string) sim.Config {
+func config(o experiment.Options, seed uint64, admission string) sim.Config {
 	c := sim.Default()
 	c.Seed, c.Stop, c.Planner.Queue.Admission = 1000*(seed+1), o.Stop, admission
 	return c

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/units"
 )
 
 // TestATrace: half of 40 applications have names of their own; they come in order, by the seed alone, and ask for 1.8
 // times what all cores can do until the last one comes.
 func TestATrace(t *testing.T) {
-	known, err := runAlone(Options{}.config(0, assign.Open))
+	known, err := runAlone(config(experiment.Options{}, 0, assign.Open))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: %v of %d seeds, want %v", f.Name, f.Values, f.Seeds, values)
 		}
 	}
-	if rows := (Table{Cases: c, Figures: all}).Rows(); len(all) != 4 || rows[1][2] != "2.0 of 10.0" || rows[3][4] != "17.0 of 20.0" {
+	if rows := rows(c); len(all) != 4 || rows[1][2] != "2.0 of 10.0" || rows[3][4] != "17.0 of 20.0" {
 		t.Errorf("%d figures, %v", len(all), rows)
 	}
 }
@@ -74,7 +75,7 @@ func TestATraceUnderEachAdmission(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	table, err := Run(Options{Seeds: 1})
+	table, err := Run(experiment.Options{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +84,11 @@ func TestATraceUnderEachAdmission(t *testing.T) {
 			t.Errorf("%s is %.2f, want %v", f.Name, f.Ours, f.Band)
 		}
 	}
-	if open, pythia := table.Cases[0].Traces[0], table.Cases[1].Traces[0]; open.Reserved.All > 0 || pythia.Reserved.All == 0 || open.New.All != 20 {
+	cases := table.Cells.([]Case)
+	if open, pythia := cases[0].Traces[0], cases[1].Traces[0]; open.Reserved.All > 0 || pythia.Reserved.All == 0 || open.New.All != 20 {
 		t.Errorf("open %+v, pythia %+v", open, pythia)
 	}
-	if rows, figures := table.Rows(), table.FigureRows(); len(rows) != 7 || len(figures) != 9 {
+	if rows, figures := table.Rows[0], table.Rows[1]; len(rows) != 7 || len(figures) != 9 {
 		t.Errorf("%v\n%v", rows, figures)
 	}
 }

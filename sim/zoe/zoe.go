@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,37 +28,52 @@ type Case struct {
 	Met   []float64 `json:"met"`
 }
 
-// Options say how the table is made.
-type Options struct {
-	// Seeds is how many traces are run, 12 if 0. Stop, when it is closed, ends it (sim.Config.Stop).
-	Seeds int
-	Stop  <-chan struct{}
+// title is the table's.
+const title = "Zoe: 100 applications on ten nodes of two units, by rule and order"
+
+// Experiments are one, whose cases are compared and run together.
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{{Name: "zoe", Title: title, Source: "000", Section: "3.5",
+		Takes: []string{experiment.Seeds}, Run: Run, Cases: func(experiment.Options) (names []string, err error) {
+			for _, by := range ways() {
+				names = append(names, by.rule+" "+by.order)
+			}
+			return names, nil
+		}}}
 }
 
-// Table is what all ways gave.
-type Table struct {
-	Title   string   `json:"title"`
-	Cases   []Case   `json:"cases"`
-	Figures []Figure `json:"figures"`
-}
-
-// Run runs the traces of as many seeds under each way. The same Options give the same Table.
-func Run(o Options) (Table, error) {
-	t := Table{Title: "Zoe: 100 applications on ten nodes of two units, by rule and order"}
-	alone, err := runAlone(o.config(0, way{assign.Backfill, assign.EDF}))
+// Run runs the traces of as many seeds under each way, 12 where nothing is said.
+func Run(o experiment.Options) (experiment.Table, error) {
+	t := experiment.Table{Title: title}
+	alone, err := runAlone(config(o, 0, way{assign.Backfill, assign.EDF}))
 	if err != nil {
 		return t, err
 	}
+	var all []experiment.Case[Case, traced]
 	for _, by := range ways() {
-		c := Case{Rule: by.rule, Order: by.order}
-		for seed := range cmp.Or(o.Seeds, 12) {
-			if err := c.add(o.config(uint64(seed), by), alone); err != nil {
-				return t, fmt.Errorf("%s %s, seed %d: %w", by.rule, by.order, seed, err)
-			}
-		}
-		t.Cases = append(t.Cases, c)
+		all = append(all, experiment.Case[Case, traced]{Name: by.rule + " " + by.order,
+			Of:  Case{Rule: by.rule, Order: by.order},
+			Run: func(seed int) (traced, error) { return run(config(o, uint64(seed), by), alone) }})
 	}
-	t.Figures = figures(t.Cases)
+	o.Seeds = cmp.Or(o.Seeds, 12)
+	if all, err = experiment.Run(o, all); err != nil {
+		return t, err
+	}
+	var cases []Case
+	for _, c := range all {
+		of := func(f func(traced) float64) []float64 { return experiment.Each(c.Runs, f) }
+		c.Of.Elastic = of(func(t traced) float64 {
+			return median(slices.Concat(t.took[elastic], t.took[interactive]))
+		})
+		c.Of.Rigid = of(func(t traced) float64 { return median(t.took[rigid]) })
+		c.Of.Batch = of(func(t traced) float64 { return median(slices.Concat(t.took[elastic], t.took[rigid])) })
+		c.Of.Waits = of(func(t traced) float64 { return t.waits / float64(len(t.took[interactive])) })
+		c.Of.Met = of(func(t traced) float64 { return t.met })
+		cases = append(cases, c.Of)
+	}
+	t.Cells, t.Figures = cases, figures(cases)
+	t.Rows = [][][]string{rows(cases), experiment.FigureRows(t.Figures, "%.2f", "CASE", "MEASURE")}
+	t.Draw = func(files ...string) error { return draw(cases, files) }
 	return t, nil
 }
 
@@ -70,7 +86,7 @@ func ways() []way {
 		{assign.FlexiblePreemptive, assign.EDF}}
 }
 
-func (o Options) config(seed uint64, by way) sim.Config {
+func config(o experiment.Options, seed uint64, by way) sim.Config {
 	c := sim.Default()
 	c.Seed, c.Nodes, c.Stop = 1000*(seed+1), nodes(), o.Stop
 	c.Planner.Queue.Rule, c.Planner.Queue.Order = by.rule, by.order
@@ -99,17 +115,24 @@ func runAlone(c sim.Config) (map[string]alone, error) {
 	return all, nil
 }
 
-// add runs the trace of c's seed.
-func (t *Case) add(c sim.Config, known map[string]alone) error {
+// traced is what became of the applications of one trace: turnarounds by kind, the sum of what interactive ones waited,
+// and how many deadlines were met.
+type traced struct {
+	took       [kinds][]float64
+	waits, met float64
+}
+
+// run runs the trace of c's seed.
+func run(c sim.Config, known map[string]alone) (t traced, fault error) {
 	w, err := sim.New(c)
 	if err != nil {
-		return err
+		return t, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		p := known[name].profile
 		p.Stages = slices.Clone(p.Stages) // A planner may change what it is given.
 		if err := w.PutProfile(p); err != nil {
-			return err
+			return t, err
 		}
 	}
 	all, drivers := trace(c.Seed), []*sim.Driver(nil)
@@ -117,33 +140,23 @@ func (t *Case) add(c sim.Config, known map[string]alone) error {
 		a.app.Deadline = known[a.app.Name].duration * units.Seconds(a.factor)
 		d, err := w.Submit(w.Now()+a.at, a.app)
 		if err != nil {
-			return err
+			return t, err
 		}
 		drivers = append(drivers, d)
 	}
 	if err := w.Run(); err != nil {
-		return err
+		return t, err
 	}
-	return t.take(all, drivers)
-}
-
-// take takes what became of a trace's applications.
-func (t *Case) take(all []comes, drivers []*sim.Driver) (fault error) {
-	took, waits, met := [kinds][]float64{}, 0.0, 0.0
 	for i, d := range drivers {
 		o, err := d.Outcome()
 		fault = errors.Join(fault, err)
-		took[all[i].kind] = append(took[all[i].kind], float64(o.Duration))
+		t.took[all[i].kind] = append(t.took[all[i].kind], float64(o.Duration))
 		switch {
 		case all[i].kind == interactive:
-			waits += float64(o.Waited)
+			t.waits += float64(o.Waited)
 		case all[i].kind == due && o.Error >= 0:
-			met++
+			t.met++
 		}
 	}
-	t.Elastic = append(t.Elastic, median(slices.Concat(took[elastic], took[interactive])))
-	t.Rigid = append(t.Rigid, median(took[rigid]))
-	t.Batch = append(t.Batch, median(slices.Concat(took[elastic], took[rigid])))
-	t.Waits, t.Met = append(t.Waits, waits/float64(len(took[interactive]))), append(t.Met, met)
-	return fault
+	return t, fault
 }

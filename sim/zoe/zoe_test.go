@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // TestATrace: of 100 applications a fifth each is rigid, interactive and due; they come in order, by the seed alone.
@@ -50,7 +50,7 @@ func TestFiguresAreOverTheSameSeed(t *testing.T) {
 		"batch_ratio": {2, 1}}
 	for _, f := range figures(c) {
 		values := want[f.Name[len("queue.sim."):]]
-		if !slices.Equal(f.Values, values) || f.Ours != mean(values) || f.Seeds != 2 {
+		if !slices.Equal(f.Values, values) || f.Ours != experiment.Mean(values) || f.Seeds != 2 {
 			t.Errorf("%s: %v, mean %v, of %d seeds, want %v", f.Name, f.Values, f.Ours, f.Seeds, values)
 		}
 	}
@@ -61,7 +61,7 @@ func TestATraceUnderEachWay(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	table, err := Run(Options{Seeds: 1})
+	table, err := Run(experiment.Options{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +70,12 @@ func TestATraceUnderEachWay(t *testing.T) {
 			t.Errorf("%s is %.2f, want %v", f.Name, f.Ours, f.Band)
 		}
 	}
-	if rows, figures := table.Rows(), table.FigureRows(); len(rows) != 5 || len(figures) != 6 || !strings.HasSuffix(figures[1][1], " (0.63)") {
+	if rows, figures := table.Rows[0], table.Rows[1]; len(rows) != 5 || len(figures) != 6 || !strings.HasSuffix(figures[1][1], " (0.63)") {
 		t.Errorf("%v\n%v", rows, figures)
 	}
-	again := Case{Rule: assign.FlexiblePreemptive, Order: assign.EDF}
-	if err := again.add(Options{}.config(0, ways()[3]), mustAlone(t)); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(table.Cases[3], again); d != "" {
-		t.Errorf("the same seed gives something else: %s", d)
+	again, err := Run(experiment.Options{Seeds: 1})
+	if d := cmp.Diff(table.Cells, again.Cells); err != nil || d != "" {
+		t.Errorf("the same seed gives something else: %v %s", err, d)
 	}
 	file := filepath.Join(t.TempDir(), "zoe.svg")
 	if err := table.Draw(file); err != nil {
@@ -87,13 +84,4 @@ func TestATraceUnderEachWay(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		t.Error(err)
 	}
-}
-
-func mustAlone(t *testing.T) map[string]alone {
-	t.Helper()
-	all, err := runAlone(Options{}.config(0, ways()[2]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }

@@ -154,7 +154,7 @@
 //	queue.live.wait_ratio                the median of these over that under backfill, queue.live.backfill_start_s.median
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
-//	repro.SOURCE.held_ratio              of the n claims of a publication that Pacer follows (sim/repro): those that hold
+//	repro.SOURCE.held_ratio              of the n claims of a publication (sim/registry): the part that holds
 //	rss.*, start.*, sim.*                memory, starts, the simulator
 //	short.error_pct, .25, .50            reports of 40 stages of 0.2 to 1 s with as much driver time, in virtual time:
 //	                                     the error at exit, of all and at that slack; short.late: runs late

@@ -5,8 +5,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh"
-	"github.com/sparkpacer/pacer/sim/mesh/paper"
+	"github.com/sparkpacer/pacer/sim/mesh/hosts"
+	"github.com/sparkpacer/pacer/sim/registry"
 	"github.com/sparkpacer/pacer/test/benchline"
 )
 
@@ -30,27 +32,23 @@ func meshRows(o trialOptions) []row {
 		{name: "hosts-world", minutes: 1, measure: world(hostsChild)},
 		{name: "mesh-world", minutes: 0.5, measure: world(meshChild)},
 		{name: "asleep", minutes: 1, measure: asleep},
-		{name: "glap", minutes: 15, measure: func(t testing.TB, add adder) { hosted(t, add, seeds) }},
+		experiments(row{name: "glap", minutes: 15}, seeds, "glap"),
+		{name: "repro-004", minutes: 30, measure: claimed(1, "004")},
 	}
-	for _, name := range paper.PeacockTables() {
-		measure := func(t testing.TB, add adder) { meshed(t, add, name, seeds) }
-		rows = append(rows, row{name: name, minutes: 7, measure: measure})
+	for _, name := range experiment.Taking(registry.Experiments(), experiment.Jobs) {
+		rows = append(rows, experiments(row{name: name, minutes: 7}, seeds, name))
 	}
 	return rows
 }
 
-// meshed measures an experiment of Peacock.
-func meshed(t testing.TB, add adder, name string, seeds int) {
-	table, err := paper.RunPeacock(name, paper.PeacockOptions{Seeds: seeds, Stop: t.Context().Done()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range table.Rows() {
-		t.Log(row)
-	}
-	for _, f := range table.Figures {
-		add(f.Name, benchline.Mean(f.Values), f.Unit)
-	}
+// hostsWorld is one of 2,000 machines with 8,000 VMs.
+func hostsWorld(t testing.TB) []figure {
+	c := hosts.Default(2000, 4, hosts.GLAP, 1)
+	c.Stop = t.Context().Done()
+	return taken(t, "hosts", func() error {
+		_, err := hosts.Run(c)
+		return err
+	})
 }
 
 // meshWorld is one of 10,000 workers.

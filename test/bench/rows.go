@@ -106,16 +106,17 @@ func rows(o options) []row {
 		overhead.runs = 5
 	}
 	return slices.Concat([]row{
-		{name: "sim", minutes: 2, measure: simulated},
+		experiments(row{name: "sim", minutes: 2}, 0, "table4", "skew", "profile"),
 		{name: "strategies", minutes: 1, measure: strategies},
 		{name: "verdicts", minutes: 1, measure: verdicts},
 		{name: "why", minutes: 1, measure: accounted},
-		{name: "fluid", minutes: 1.5, measure: fluidPace},
-		{name: "zoe", minutes: 1.5, measure: zoeRules},
-		{name: "tr1", minutes: 5, measure: fluidReserve},
-		{name: "unknown", minutes: 1, measure: unknownDeadlines},
-		{name: "attach", minutes: 1, measure: attachedVirtual},
-		{name: "repro", minutes: 6, measure: reproduced},
+		experiments(row{name: "fluid", minutes: 1}, 10, "pace"),
+		experiments(row{name: "zoe", minutes: 1.5}, 0, "zoe"),
+		experiments(row{name: "tr1", minutes: 4}, 5, "tr1"),
+		{name: "units", minutes: 1.5, measure: unitSeconds},
+		experiments(row{name: "unknown", minutes: 1}, 0, "unknown"),
+		experiments(row{name: "attach", minutes: 1}, 0, "attached"),
+		{name: "repro", minutes: 6, measure: claimed(10, "000", "002", "003")},
 	}, scaleRows(), []row{
 		{name: "page", minutes: 1, extra: true, measure: paged},
 		{name: "micro", minutes: 1, measure: micro},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/controller"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/test/benchline"
 )
@@ -20,13 +21,13 @@ func shortRows() []row {
 
 // shortStages measures how early reports of small queries end, at +25 and +50 %: the error at exit.
 func shortStages(t testing.TB, add adder) {
-	table, err := paper.Run("short", paper.Options{Laws: []string{controller.LawPacer}, Seeds: shortSeeds})
+	cells, err := paper.Run("short", experiment.Options{Laws: []string{controller.LawPacer}, Seeds: shortSeeds})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []float64
 	by := make(map[string][]float64)
-	for _, c := range table.Cells {
+	for _, c := range cells {
 		slack := c.Case[strings.LastIndex(c.Case, "+")+1 : len(c.Case)-1]
 		for _, r := range c.Runs {
 			all, by[slack] = append(all, r.Error), append(by[slack], r.Error)

@@ -15,23 +15,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// simulated measures what the simulator gives: the paper's tables under every law
-// with five seeds.
-func simulated(t testing.TB, add adder) {
-	for _, name := range []string{"table4", "skew", "profile"} {
-		table, err := paper.Run(name, paper.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range table.Cells {
-			t.Logf("%s %s: %+.2f %% (%+.2f to %+.2f, %d of %d late), stages %.2f %%, %.1f cores, core-seconds %.2fx", c.Law,
-				c.Case, c.Error,
-				c.Least, c.Most, c.Late, len(c.Runs), c.StageError, c.MeanCores, c.CoreRatio)
-			add(c.Figure, benchline.Measured{Value: c.Error, N: len(c.Runs), Spread: [2]float64{c.Least, c.Most}}, "%")
-		}
-	}
-}
-
 // speed measures how fast the simulator is, and a control law's step.
 func speed(t testing.TB, add adder) {
 	controllerStep(t, add)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/controller"
 	"github.com/sparkpacer/pacer/sim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/test/benchline"
 )
@@ -19,7 +20,7 @@ const strategySeeds = 12
 // and gamma 0 and 1.
 func strategies(t testing.TB, add adder) {
 	changes(t, add)
-	table, err := paper.Run("benchmarks", paper.Options{Laws: []string{controller.LawPacer}, Seeds: strategySeeds})
+	cells, err := paper.Run("benchmarks", experiment.Options{Laws: []string{controller.LawPacer}, Seeds: strategySeeds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func strategies(t testing.TB, add adder) {
 		if e.overload {
 			add("sim.contention."+e.name+".clairvoyant.met", benchline.One(float64(best)), "applications")
 		}
-		for _, c := range table.Cells {
+		for _, c := range cells {
 			if way, ok := strings.CutPrefix(c.Case, e.name+" "); ok {
 				name := "sim.contention." + e.name + "." + strings.NewReplacer(" ", ".", "=", "").Replace(way)
 				for _, f := range simulatedMix(e, best, c.Runs) {

@@ -8,9 +8,6 @@ import (
 	"github.com/sparkpacer/pacer/deciders/consolidation"
 )
 
-// ErrStopped says that a run was stopped before its end.
-var ErrStopped = errors.New("the simulation was stopped")
-
 // Config is a world.
 type Config struct {
 	// Machines is how many there are, Ratio how many VMs for each.
@@ -24,7 +21,7 @@ type Config struct {
 	Load                        Load
 	// VM is what each was given, as a part of a machine.
 	VM Use
-	// Stop, when it is closed, ends the run with ErrStopped.
+	// Stop, when it is closed, ends the run with des.ErrStopped.
 	Stop <-chan struct{}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/deciders/consolidation"
+	"github.com/sparkpacer/pacer/sim/des"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite testdata/small.txt")
@@ -213,7 +214,7 @@ func TestBadWorldsAreRefused(t *testing.T) {
 	close(stop)
 	c = small(GLAP, 1)
 	if c.Stop = stop; true {
-		if _, err := Run(c); !errors.Is(err, ErrStopped) {
+		if _, err := Run(c); !errors.Is(err, des.ErrStopped) {
 			t.Errorf("stopped: %v", err)
 		}
 	}

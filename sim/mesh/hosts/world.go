@@ -164,7 +164,7 @@ func Run(c Config) (Outcome, error) {
 	policy, o := policies[slices.Index(Policies(), c.Policy)].round, Outcome{}
 	for range c.Learning {
 		if stopped(c.Stop) {
-			return o, ErrStopped
+			return o, des.ErrStopped
 		}
 		w.step()
 		if c.Policy == GLAP {
@@ -176,7 +176,7 @@ func Run(c Config) (Outcome, error) {
 	}
 	for range c.Rounds {
 		if stopped(c.Stop) {
-			return o, ErrStopped
+			return o, des.ErrStopped
 		}
 		w.moves = 0
 		policy(w)

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh"
 )
 
-// experiment is one of the source's.
-type experiment struct {
+// peacock is one of the source's experiments.
+type peacock struct {
 	name, title string
 	traces      []string
 	loads       []int
@@ -25,8 +27,8 @@ type experiment struct {
 	// misjudged has the estimates of tasks be wrong, milliseconds has tasks take a thousandth.
 	misjudged, milliseconds bool
 	change                  func(*mesh.Config)
-	rows                    func(PeacockTable) [][]string
-	figures                 func([]PeacockCell) []PeacockFigure
+	rows                    func(peacock, []PeacockCell) [][]string
+	figures                 func([]PeacockCell) []experiment.Figure
 }
 
 // What several have.
@@ -52,8 +54,8 @@ func usualTasks(load int) int {
 	return 150_000
 }
 
-// experiments is where one is entered.
-var experiments = []experiment{
+// peacocks is where one is entered.
+var peacocks = []peacock{
 	{name: "peacock", title: "Peacock: mean completion of jobs beside other schedulers without a planner",
 		traces: []string{"google", "yahoo", "cloudera"}, loads: allLoads, sizes: usual, tasks: usualTasks,
 		against: []string{"sparrow", "eagle-thesis", "eagle"}, rows: comparedRows, figures: systemFigures},
@@ -75,14 +77,6 @@ var experiments = []experiment{
 		}, rows: killedRows, figures: killedFigures},
 }
 
-// PeacockTables are the names of the experiments.
-func PeacockTables() (names []string) {
-	for _, e := range experiments {
-		names = append(names, e.name)
-	}
-	return names
-}
-
 // missing is how many of each hundred workers are killed, or are fewer, in what has that name: none in a system.
 func missing(name string) (n int, killed bool) {
 	number, how, _ := strings.Cut(name, " ")
@@ -91,24 +85,20 @@ func missing(name string) (n int, killed bool) {
 }
 
 // cells are those of an experiment, of sizes and jobs that are asked for.
-func (e experiment) cells(o PeacockOptions) (cells []PeacockCell) {
+func (e peacock) cells(o experiment.Options, trace []mesh.Job) (cells []PeacockCell) {
 	traces, loads := e.traces, e.loads
-	if o.Trace != nil {
-		traces, loads = []string{o.TraceName}, []int{0}
+	if trace != nil {
+		traces, loads = []string{filepath.Base(o.Trace)}, []int{0}
 	}
-	for _, trace := range traces {
+	for _, name := range traces {
 		for _, load := range loads {
-			sizes := o.Workers
-			if len(sizes) == 0 {
-				sizes = e.sizes(load)
-			}
-			for _, workers := range sizes {
-				c := PeacockCell{Trace: trace, Load: load, Workers: workers}
-				if c.Jobs = o.Jobs; o.Trace != nil {
-					c.Jobs = min(cmp.Or(o.Jobs, len(o.Trace)), len(o.Trace))
+			for _, workers := range sizes(o, e.sizes(load)...) {
+				c := PeacockCell{Trace: name, Load: load, Workers: workers}
+				if c.Jobs = o.Jobs; trace != nil {
+					c.Jobs = min(cmp.Or(o.Jobs, len(trace)), len(trace))
 				}
 				for _, s := range mesh.Shapes() {
-					if s.Name == trace && c.Jobs == 0 {
+					if s.Name == name && c.Jobs == 0 {
 						c.Jobs = int(math.Round(float64(e.tasks(load)) / s.Tasks))
 					}
 				}
@@ -159,14 +149,6 @@ var (
 		"300 20000": "692"}
 	theirKilled = map[string]string{"5 killed 20": "3", "10 killed 20": "8", "5 killed 300": "71", "10 killed 300": "87"}
 )
-
-// bracketed is a number of ours, and the source's in brackets.
-func bracketed(ours, theirs string) string {
-	if theirs == "" {
-		return ours
-	}
-	return ours + " (" + theirs + ")"
-}
 
 // size are the columns that all tables of Peacock begin with.
 func (c PeacockCell) size() []string {

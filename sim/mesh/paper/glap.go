@@ -1,26 +1,12 @@
 package paper
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh/hosts"
 )
-
-// GLAPOptions say which cells are run, and how.
-type GLAPOptions struct {
-	// Machines are sizes, 500, 1000 and 2000 where there are none. Seeds is how often each cell is run, once if 0.
-	Machines []int
-	Seeds    int
-	// Only is a part of the names of cells: MACHINES-RATIO POLICY.
-	Only string
-	// Stop, when it is closed, ends it with hosts.ErrStopped.
-	Stop <-chan struct{}
-	// change is for tests, which have smaller worlds.
-	change func(*hosts.Config)
-}
 
 // GLAPCell is a policy on so many machines with as many VMs for each, run by run.
 type GLAPCell struct {
@@ -46,83 +32,101 @@ type GLAPRun struct {
 	Similarity []float64 `json:"similarity,omitempty"`
 }
 
-// GLAPTable is what all cells gave.
-type GLAPTable struct {
-	Title   string       `json:"title"`
-	Cells   []GLAPCell   `json:"cells"`
-	Figures []GLAPFigure `json:"figures,omitempty"`
-}
-
 // name is the size and ratio of a cell.
 func (c GLAPCell) name() string { return fmt.Sprintf("%d-%d", c.Machines, c.Ratio) }
 
-// RunGLAP runs the source's nine cells by each policy (section 4.5).
-func RunGLAP(o GLAPOptions) (GLAPTable, error) {
-	t := GLAPTable{Title: "GLAP: 720 rounds of two minutes on machines that VMs share, by policy"}
-	if len(o.Machines) == 0 {
-		o.Machines = []int{500, 1000, 2000}
+// sizes are those of o, the usual ones where there are none.
+func sizes(o experiment.Options, usual ...int) []int {
+	if len(o.Workers) == 0 {
+		return usual
 	}
-	for _, machines := range o.Machines {
-		for _, ratio := range []int{2, 3, 4} {
-			for _, policy := range hosts.Policies() {
-				t.Cells = append(t.Cells, GLAPCell{Machines: machines, Ratio: ratio, Policy: policy})
+	return o.Workers
+}
+
+// glapExperiment is one of the source's: cells of so many machines by those policies, in worlds that change changes.
+func glapExperiment(name, title, section string, machines []int, policies []string, change func(*hosts.Config),
+	conclude func(*experiment.Table, []GLAPCell)) experiment.Experiment {
+	cells := func(o experiment.Options) (all []GLAPCell) {
+		for _, machines := range sizes(o, machines...) {
+			for _, ratio := range []int{2, 3, 4} {
+				for _, policy := range policies {
+					all = append(all, GLAPCell{Machines: machines, Ratio: ratio, Policy: policy})
+				}
 			}
 		}
+		return all
 	}
-	if err := o.run(&t); err != nil {
-		return t, err
-	}
-	t.Figures = glapFigures(t.Cells)
-	return t, nil
+	return experiment.Experiment{Name: name, Title: title, Source: "004", Section: section,
+		Takes:  []string{experiment.Workers, experiment.Only, experiment.Seeds},
+		Naming: "MACHINES-RATIO POLICY",
+		Cases: func(o experiment.Options) (names []string, err error) {
+			for _, c := range cells(o) {
+				names = append(names, c.name()+" "+c.Policy)
+			}
+			return names, nil
+		}, Run: func(o experiment.Options) (experiment.Table, error) {
+			t := experiment.Table{Title: title}
+			done, err := runGLAP(o, cells(o), change)
+			if t.Cells = done; err == nil {
+				conclude(&t, done)
+			}
+			return t, err
+		}}
 }
 
-// RunGLAPLearning runs the source's figure 4.5: how alike the tables of 1,000 machines are, when they have learnt and
-// as they average.
-func RunGLAPLearning(o GLAPOptions) (GLAPTable, error) {
-	t := GLAPTable{Title: "GLAP: how alike what machines have learnt is, before and while they gossip"}
-	if len(o.Machines) == 0 {
-		o.Machines = []int{1000}
-	}
-	for _, machines := range o.Machines {
-		for _, ratio := range []int{2, 3, 4} {
-			t.Cells = append(t.Cells, GLAPCell{Machines: machines, Ratio: ratio, Policy: hosts.GLAP})
-		}
-	}
-	was := o.change
-	o.change = func(c *hosts.Config) {
-		if c.Rounds = 1; was != nil {
-			was(c)
-		}
-	}
-	return t, o.run(&t)
+// glap is the source's nine cells by each policy, glapLearning its figure 4.5: how alike the tables of 1,000 machines
+// are, when they have learnt and as they average.
+func glap(change func(*hosts.Config)) experiment.Experiment {
+	const title = "GLAP: 720 rounds of two minutes on machines that VMs share, by policy"
+	return glapExperiment("glap", title, "4.5", []int{500, 1000, 2000}, hosts.Policies(), change,
+		func(t *experiment.Table, cells []GLAPCell) {
+			t.Figures, t.Shown = glapFigures(cells), [][][]string{glapRows(cells)}
+			t.Rows = append(t.Shown, experiment.FigureRows(t.Figures, "%.1f", "MEASURE"))
+			t.Draw = func(files ...string) error { return drawOverloaded(title, cells, files) }
+		})
 }
 
-// run runs the cells that are wanted, as many at a time as there are cores, the largest first.
-func (o GLAPOptions) run(t *GLAPTable) error {
-	t.Cells = slices.DeleteFunc(t.Cells, func(c GLAPCell) bool { return !strings.Contains(c.name()+" "+c.Policy, o.Only) })
-	seeds := cmp.Or(o.Seeds, 1)
-	for i := range t.Cells {
-		t.Cells[i].Runs = make([]GLAPRun, seeds)
+func glapLearning(change func(*hosts.Config)) experiment.Experiment {
+	const title = "GLAP: how alike what machines have learnt is, before and while they gossip"
+	once := func(c *hosts.Config) {
+		c.Rounds = 1
+		change(c)
 	}
-	return inParallel(len(t.Cells)*seeds, func(i int) error {
-		cell, seed := &t.Cells[len(t.Cells)-1-i/seeds], i%seeds
-		c := hosts.Default(cell.Machines, cell.Ratio, cell.Policy, uint64(seed+1))
-		if c.Stop = o.Stop; o.change != nil {
-			o.change(&c)
-		}
-		out, err := hosts.Run(c)
-		if err != nil {
-			return fmt.Errorf("%s %s, seed %d: %w", cell.name(), cell.Policy, seed+1, err)
-		}
-		cell.Runs[seed] = glapRun(out)
-		return nil
-	})
+	return glapExperiment("glap-learning", title, "4.5", []int{1000}, []string{hosts.GLAP}, once,
+		func(t *experiment.Table, cells []GLAPCell) {
+			t.Rows = [][][]string{learningRows(cells)}
+			t.Draw = func(files ...string) error { return drawLearning(title, cells, files) }
+		})
+}
+
+// runGLAP runs the cells that o picks.
+func runGLAP(o experiment.Options, all []GLAPCell, change func(*hosts.Config)) (cells []GLAPCell, err error) {
+	var cases []experiment.Case[GLAPCell, GLAPRun]
+	for _, cell := range all {
+		cases = append(cases, experiment.Case[GLAPCell, GLAPRun]{Name: cell.name() + " " + cell.Policy, Of: cell,
+			Run: func(seed int) (GLAPRun, error) {
+				c := hosts.Default(cell.Machines, cell.Ratio, cell.Policy, uint64(seed+1))
+				c.Stop = o.Stop
+				change(&c)
+				out, err := hosts.Run(c)
+				if err != nil {
+					return GLAPRun{}, err
+				}
+				return glapRun(out), nil
+			}})
+	}
+	cases, err = experiment.Run(o, cases)
+	for _, c := range cases {
+		c.Of.Runs = c.Runs
+		cells = append(cells, c.Of)
+	}
+	return cells, err
 }
 
 // glapRun makes up a run.
 func glapRun(o hosts.Outcome) GLAPRun {
-	r := GLAPRun{Active: mean(o.Active), Fit: mean(o.Fit), Overloaded: mean(o.Overloaded), SLAV: o.SLAV,
-		Kilojoules: o.Joules / 1000}
+	r := GLAPRun{Active: experiment.Mean(o.Active), Fit: experiment.Mean(o.Fit),
+		Overloaded: experiment.Mean(o.Overloaded), SLAV: o.SLAV, Kilojoules: o.Joules / 1000}
 	var shares []float64
 	for i, n := range o.Overloaded {
 		shares = append(shares, 100*float64(n)/float64(max(o.Active[i], 1)))
@@ -138,18 +142,5 @@ func glapRun(o hosts.Outcome) GLAPRun {
 	return r
 }
 
-// mean is the mean of numbers, 0 of none.
-func mean[N int | float64](v []N) (m float64) {
-	for _, x := range v {
-		m += float64(x) / float64(len(v))
-	}
-	return m
-}
-
 // over is the mean of a number over the runs of a cell.
-func (c GLAPCell) over(of func(GLAPRun) float64) (m float64) {
-	for _, r := range c.Runs {
-		m += of(r) / float64(len(c.Runs))
-	}
-	return m
-}
+func (c GLAPCell) over(of func(GLAPRun) float64) float64 { return experiment.Over(c.Runs, of) }

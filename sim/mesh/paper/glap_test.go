@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh/hosts"
 )
 
@@ -16,15 +17,15 @@ func short(c *hosts.Config) {
 
 // The nine cells by each policy, with a figure for each that the bench keeps, and again the same.
 func TestGLAP(t *testing.T) {
-	o := GLAPOptions{Seeds: 2, change: short}
-	table, err := RunGLAP(o)
+	o := experiment.Options{Seeds: 2}
+	table, err := glap(short).Run(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := RunGLAP(o); err != nil || !reflect.DeepEqual(table, again) {
+	if again, err := glap(short).Run(o); err != nil || !reflect.DeepEqual(table.Cells, again.Cells) || !reflect.DeepEqual(table.Rows, again.Rows) {
 		t.Errorf("the same options give another table: %v", err)
 	}
-	rows := table.Rows()
+	rows := table.Rows[0]
 	if len(rows) != 1+9*4 || rows[1][0] != "500-2" || rows[36][0] != "2000-4" || rows[36][1] != "grmp" ||
 		!strings.Contains(rows[36][4], "(75 %)") || !strings.Contains(rows[36][7], "(1.2)") || !strings.Contains(rows[33][7], "(0.001)") {
 		t.Errorf("%d rows: %v", len(rows), rows)
@@ -38,7 +39,7 @@ func TestGLAP(t *testing.T) {
 	}
 	want := "hosts.overloaded_gain_pct.ecocloud hosts.overloaded_gain_pct.pabfd hosts.overloaded_gain_pct.grmp hosts.migrations_gain_pct.ecocloud " +
 		"hosts.migrations_gain_pct.pabfd hosts.migrations_gain_pct.grmp hosts.slav_order_cells hosts.similarity_pct"
-	if got := strings.Join(names, " "); got != want || len(table.FigureRows()) != 1+len(names) {
+	if got := strings.Join(names, " "); got != want || len(table.Rows[1]) != 1+len(names) {
 		t.Errorf("figures %s", got)
 	}
 	if err := table.Draw(filepath.Join(t.TempDir(), "glap.svg")); err != nil {
@@ -48,11 +49,12 @@ func TestGLAP(t *testing.T) {
 
 // What is asked for is run; what is averaged becomes alike.
 func TestGLAPLearning(t *testing.T) {
-	table, err := RunGLAPLearning(GLAPOptions{Only: "-3 glap", change: short})
-	if err != nil || len(table.Cells) != 1 || len(table.LearningRows()) != 2 {
-		t.Fatalf("%d cells, %v", len(table.Cells), err)
+	table, err := glapLearning(short).Run(experiment.Options{Only: "-3 glap"})
+	cells := table.Cells.([]GLAPCell)
+	if err != nil || len(cells) != 1 || len(table.Rows[0]) != 2 {
+		t.Fatalf("%d cells, %v", len(cells), err)
 	}
-	s := table.Cells[0].Runs[0].Similarity
+	s := cells[0].Runs[0].Similarity
 	if len(s) != 21 || s[0] > 90 || s[20] < 99 {
 		t.Errorf("similarity %v", s)
 	}
@@ -63,13 +65,13 @@ func TestGLAPLearning(t *testing.T) {
 
 // Of cells that not all policies have run there are no figures.
 func TestGLAPOfOnePolicy(t *testing.T) {
-	table, err := RunGLAP(GLAPOptions{Machines: []int{30}, Only: "30-2 grmp", change: short})
-	if err != nil || len(table.Cells) != 1 || len(table.Figures) != 0 {
+	table, err := glap(short).Run(experiment.Options{Workers: []int{30}, Only: "30-2 grmp"})
+	if err != nil || len(table.Cells.([]GLAPCell)) != 1 || len(table.Figures) != 0 {
 		t.Errorf("%+v, %v", table, err)
 	}
 	stop := make(chan struct{})
 	close(stop)
-	if _, err := RunGLAP(GLAPOptions{Stop: stop, Only: "500-2"}); err == nil || !strings.Contains(err.Error(), "500-2") {
+	if _, err := glap(short).Run(experiment.Options{Stop: stop, Only: "500-2"}); err == nil || !strings.Contains(err.Error(), "500-2") {
 		t.Errorf("stopped: %v", err)
 	}
 }

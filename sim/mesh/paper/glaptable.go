@@ -6,18 +6,9 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/infra/chart"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh/hosts"
 )
-
-// GLAPFigure is a number of all cells, seed by seed.
-type GLAPFigure struct {
-	// Name is its name among the figures of the bench.
-	Name   string    `json:"name"`
-	Unit   string    `json:"unit"`
-	Values []float64 `json:"values"`
-	claim.Claim
-}
 
 // The source's numbers: machines that are overloaded, per cent (4.5.3.2); how many less GLAP has, and how many moves
 // less, per cent (4.5.3.3, 4.5.3.4); SLAV by cell (table 4.1); similarity before and after averaging, per cent (Fig
@@ -38,7 +29,7 @@ var (
 var slavOrder = []string{hosts.GLAP, hosts.EcoCloud, hosts.PABFD, hosts.GRMP}
 
 // glapFigures compares the policies of cells that all of them have run.
-func glapFigures(cells []GLAPCell) (all []GLAPFigure) {
+func glapFigures(cells []GLAPCell) (all []experiment.Figure) {
 	var whole []map[string]GLAPCell // Cells of a size and ratio by policy: a table has them one after the other.
 	for len(cells) > 0 {
 		by, name := map[string]GLAPCell{}, cells[0].name()
@@ -64,8 +55,9 @@ func glapFigures(cells []GLAPCell) (all []GLAPFigure) {
 				values[seed] /= float64(len(whole))
 			}
 		}
-		all = append(all, GLAPFigure{name, unit, values, claim.Claim{Table: "Sec 4.5", Measure: measure, Theirs: theirs,
-			Band: claim.Band{Least: &least, Reason: "demands are made up"}, Why: "demands are made up"}.Tried(values)})
+		all = append(all, experiment.NewFigure(name, unit, values, experiment.Claim{Table: "Sec 4.5", Measure: measure,
+			Theirs: theirs, Says: fmt.Sprintf("%.0f", theirs), Band: experiment.AtLeast(least, "demands are made up"),
+			Why: "demands are made up"}))
 	}
 	less := func(policy string, of func(GLAPRun) float64) compared {
 		return func(c map[string]GLAPCell, seed int) float64 {
@@ -114,11 +106,11 @@ func gain(ours, theirs float64) float64 {
 
 func last(v []float64) float64 { return v[len(v)-1] }
 
-// Rows are the table as text, the heading first: means over the seeds, the source's in brackets.
-func (t GLAPTable) Rows() [][]string {
+// glapRows are cells as text, the heading first: means over the seeds, the source's in brackets.
+func glapRows(cells []GLAPCell) [][]string {
 	rows := [][]string{{"MACHINES-RATIO", "POLICY", "ACTIVE", "BEST FIT", "OVERLOADED", "10 % TO 90 %", "MOVES", "SLAV",
 		"ENERGY"}}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		slav := fmt.Sprintf("%.2g", c.over(func(r GLAPRun) float64 { return r.SLAV }))
 		size, ratio := slices.Index([]int{500, 1000, 2000}, c.Machines), c.Ratio-2
 		if size >= 0 {
@@ -135,20 +127,10 @@ func (t GLAPTable) Rows() [][]string {
 	return rows
 }
 
-// FigureRows are the figures as text, the heading first, the source's in brackets.
-func (t GLAPTable) FigureRows() [][]string {
-	rows := [][]string{{"FIGURE", "MEAN", "FROM", "TO", "WANTED", "MEASURE"}}
-	for _, f := range t.Figures {
-		rows = append(rows, []string{f.Name, fmt.Sprintf("%.1f (%.0f)", f.Ours, f.Theirs), fmt.Sprintf("%.1f", f.Claim.Least),
-			fmt.Sprintf("%.1f", f.Claim.Most), f.Band.String(), f.Measure})
-	}
-	return rows
-}
-
-// LearningRows are the cells of RunGLAPLearning as text, the heading first.
-func (t GLAPTable) LearningRows() [][]string {
+// learningRows are cells of glapLearning as text, the heading first.
+func learningRows(cells []GLAPCell) [][]string {
 	rows := [][]string{{"MACHINES-RATIO", "LEARNT ALONE", "5 ROUNDS", "10 ROUNDS", "20 ROUNDS", "IN THE END"}}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		at := func(round int) string {
 			of := func(r GLAPRun) float64 { return r.Similarity[min(round, len(r.Similarity)-1)] }
 			return fmt.Sprintf("%.1f %%", c.over(of))
@@ -159,26 +141,27 @@ func (t GLAPTable) LearningRows() [][]string {
 	return rows
 }
 
-// Draw plots the part of the machines that is overloaded, or how alike the tables become: one file for each name, whose
-// end says the form.
-func (t GLAPTable) Draw(files ...string) (fault error) {
-	if len(t.Figures) == 0 && slices.IndexFunc(t.Cells, func(c GLAPCell) bool { return c.Policy != hosts.GLAP }) < 0 {
-		p := chart.New(t.Title, "rounds of averaging", "similarity, %")
-		for hue, c := range t.Cells {
-			var line []chart.XY
-			for round, s := range c.Runs[0].Similarity {
-				line = append(line, chart.XY{X: float64(round), Y: s})
-			}
-			fault = errors.Join(fault, p.Line(line, hue, c.name(), false))
+// drawLearning plots how alike the tables become: one file for each name, whose end says the form.
+func drawLearning(title string, cells []GLAPCell, files []string) (fault error) {
+	p := chart.New(title, "rounds of averaging", "similarity, %")
+	for hue, c := range cells {
+		var line []chart.XY
+		for round, s := range c.Runs[0].Similarity {
+			line = append(line, chart.XY{X: float64(round), Y: s})
 		}
-		p.Room()
-		return errors.Join(fault, chart.Save(16, files, p))
+		fault = errors.Join(fault, p.Line(line, hue, c.name(), false))
 	}
-	p := chart.New(t.Title, "", "machines overloaded, %")
+	p.Room()
+	return errors.Join(fault, chart.Save(16, files, p))
+}
+
+// drawOverloaded plots the part of the machines that is overloaded.
+func drawOverloaded(title string, cells []GLAPCell, files []string) (fault error) {
+	p := chart.New(title, "", "machines overloaded, %")
 	var names []string
 	for hue, policy := range slavOrder {
 		var dots []chart.XY
-		for _, c := range t.Cells {
+		for _, c := range cells {
 			if !slices.Contains(names, c.name()) {
 				names = append(names, c.name())
 			}

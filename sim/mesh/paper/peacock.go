@@ -1,34 +1,19 @@
 package paper
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh"
+	"github.com/sparkpacer/pacer/sim/mesh/hosts"
 	"github.com/sparkpacer/pacer/sim/mesh/probe"
 )
-
-// PeacockOptions say which cells of a table of Peacock are run, and how.
-type PeacockOptions struct {
-	// Workers are sizes, Jobs how many jobs are drawn for each cell: the table's own where there are none. Seeds is how
-	// often each cell is run, once if 0.
-	Workers []int
-	Jobs    int
-	Seeds   int
-	// Trace are jobs of a file in place of those that are drawn, TraceName is its name. They come when the file says.
-	Trace     []mesh.Job
-	TraceName string
-	// Only is a part of the names of cells: TRACE LOAD% WORKERS SYSTEM.
-	Only string
-	// Switches are readings, "NAME VALUE": those of probe.Switches, and what a load is reckoned from, "demand jobs|work".
-	Switches []string
-	// Stop, when it is closed, ends it with mesh.ErrStopped.
-	Stop <-chan struct{}
-}
 
 // PeacockCell is Peacock at one load of one trace, and what it is compared with, run by run.
 type PeacockCell struct {
@@ -67,14 +52,6 @@ type PeacockRun struct {
 	Slower float64 `json:"slower_pct"`
 }
 
-// PeacockTable is what all cells gave.
-type PeacockTable struct {
-	Name    string          `json:"name"`
-	Title   string          `json:"title"`
-	Cells   []PeacockCell   `json:"cells"`
-	Figures []PeacockFigure `json:"figures,omitempty"`
-}
-
 // name is the trace and the load of a cell.
 func (c PeacockCell) name() string {
 	if c.Load == 0 {
@@ -83,77 +60,137 @@ func (c PeacockCell) name() string {
 	return fmt.Sprintf("%s %d%%", c.Trace, c.Load)
 }
 
-// RunPeacock runs the table of that name, one of PeacockTables.
-func RunPeacock(name string, o PeacockOptions) (PeacockTable, error) {
-	i := slices.Index(PeacockTables(), name)
-	if i < 0 {
-		return PeacockTable{}, fmt.Errorf("no table %q: want one of %s", name, strings.Join(PeacockTables(), ", "))
+// Experiments are those of Peacock, and of machines that empty themselves.
+func Experiments() (all []experiment.Experiment) {
+	for _, p := range peacocks {
+		all = append(all, experiment.Experiment{Name: p.name, Title: p.title, Source: "004", Section: "3.7",
+			Takes: []string{experiment.Workers, experiment.Jobs, experiment.Trace, experiment.Switch, experiment.Only,
+				experiment.Seeds}, Naming: "TRACE LOAD% WORKERS SYSTEM", Cases: p.caseNames, Run: p.table})
 	}
-	e := experiments[i]
-	t := PeacockTable{Name: name, Title: e.title}
-	rules, demand, err := o.readings()
+	usual := func(*hosts.Config) {}
+	return append(all, glap(usual), glapLearning(usual))
+}
+
+// caseNames are those of cells and what is compared with them.
+func (e peacock) caseNames(o experiment.Options) (names []string, err error) {
+	trace, err := readTrace(o.Trace)
+	_, _, err2 := readings(o.Switches)
+	for _, c := range e.cells(o, trace) {
+		names = append(names, e.namesOf(c)...)
+	}
+	return names, errors.Join(err, err2)
+}
+
+// namesOf are those of a cell.
+func (e peacock) namesOf(c PeacockCell) (names []string) {
+	whole := c.name() + fmt.Sprintf(" %d ", c.Workers)
+	for _, v := range c.Against {
+		names = append(names, whole+v.System)
+	}
+	if len(e.against) == 0 {
+		names = []string{whole}
+	}
+	return names
+}
+
+// readTrace reads the jobs of a file, nil of none.
+func readTrace(path string) ([]mesh.Job, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the trace: %w", err)
+	}
+	defer file.Close()
+	return mesh.ReadTrace(path, file)
+}
+
+// drawn are the jobs of a cell with a seed, and what they come to.
+type drawn struct {
+	load, tasks float64
+	runs        []PeacockRun // Peacock's, and then those of what it is compared with.
+}
+
+// table runs the cells that o picks.
+func (e peacock) table(o experiment.Options) (experiment.Table, error) {
+	t := experiment.Table{Name: e.name, Title: e.title}
+	trace, err := readTrace(o.Trace)
 	if err != nil {
 		return t, err
 	}
-	for _, c := range e.cells(o) {
-		whole := c.name() + fmt.Sprintf(" %d ", c.Workers)
+	rules, demand, err := readings(o.Switches)
+	if err != nil {
+		return t, err
+	}
+	var cases []experiment.Case[PeacockCell, drawn]
+	for _, c := range e.cells(o, trace) {
 		c.Against = slices.DeleteFunc(c.Against, func(v PeacockCompared) bool {
-			return !strings.Contains(whole+v.System, o.Only)
+			return !strings.Contains(c.name()+fmt.Sprintf(" %d ", c.Workers)+v.System, o.Only)
 		})
-		if len(c.Against) > 0 || len(e.against) == 0 && strings.Contains(whole, o.Only) {
-			t.Cells = append(t.Cells, c)
+		if !slices.ContainsFunc(e.namesOf(c), func(name string) bool { return strings.Contains(name, o.Only) }) {
+			continue
 		}
+		cases = append(cases, experiment.Case[PeacockCell, drawn]{Of: c,
+			Name: fmt.Sprintf("%s, %d workers", c.name(), c.Workers), Run: func(seed int) (d drawn, err error) {
+				r := peacockRunner{peacock: e, cell: c, config: mesh.Default(c.Workers)}
+				r.config.Rules, r.config.Stop, r.config.Seed = rules, o.Stop, uint64(seed+1)
+				d.load, d.tasks = r.draw(trace, demand)
+				d.runs, err = r.run()
+				return d, err
+			}})
 	}
-	seeds := cmp.Or(o.Seeds, 1)
-	for i := range t.Cells {
-		c := &t.Cells[i]
-		c.Runs = make([]PeacockRun, seeds)
-		for k := range c.Against {
-			c.Against[k].Runs = make([]PeacockRun, seeds)
+	whole := o.Only == "" && trace == nil && (len(o.Workers) < 2 || len(e.against) == 0)
+	o.Only = ""
+	if cases, err = experiment.Run(o, cases); err != nil {
+		return t, err
+	}
+	var cells []PeacockCell
+	for _, c := range cases {
+		runs := func(i int) (runs []PeacockRun) {
+			for _, d := range c.Runs {
+				runs = append(runs, d.runs[i])
+			}
+			return runs
 		}
-	}
-	loads, tasks := make([]float64, len(t.Cells)*seeds), make([]float64, len(t.Cells)*seeds)
-	err = inParallel(len(t.Cells)*seeds, func(i int) error {
-		i = len(t.Cells)*seeds - 1 - i // The largest first.
-		c := &t.Cells[i/seeds]
-		r := peacockRunner{experiment: e, cell: c, seed: i % seeds, config: mesh.Default(c.Workers)}
-		r.config.Rules, r.config.Stop = rules, o.Stop
-		loads[i], tasks[i] = r.draw(o, demand)
-		if err := r.run(); err != nil {
-			return fmt.Errorf("%s, %d workers, seed %d: %w", c.name(), c.Workers, r.seed+1, err)
+		c.Of.Runs = runs(0)
+		for i := range c.Of.Against {
+			c.Of.Against[i].Runs = runs(i + 1)
 		}
-		return nil
-	})
-	for i := range t.Cells {
-		t.Cells[i].TrueLoad = 100 * mean(loads[i*seeds:(i+1)*seeds])
-		t.Cells[i].Tasks = mean(tasks[i*seeds : (i+1)*seeds])
+		c.Of.TrueLoad = 100 * experiment.Over(c.Runs, func(d drawn) float64 { return d.load })
+		c.Of.Tasks = experiment.Over(c.Runs, func(d drawn) float64 { return d.tasks })
+		cells = append(cells, c.Of)
 	}
-	if err == nil && o.Only == "" && o.Trace == nil && (len(o.Workers) < 2 || len(e.against) == 0) {
-		t.Figures = e.figures(t.Cells)
+	if whole {
+		t.Figures = e.figures(cells)
 	}
-	return t, err
+	t.Cells, t.Shown = cells, [][][]string{e.rows(e, cells)}
+	t.Rows = append(t.Shown, experiment.FigureRows(t.Figures, "%.1f"))
+	t.Draw = func(files ...string) error { return drawPeacock(e.title, cells, files) }
+	return t, nil
 }
 
-// PeacockSwitches are the switches that PeacockOptions take, the default of each first.
+// PeacockSwitches are the switches that Options may have, the default of each first.
 func PeacockSwitches() []string {
 	return append([]string{"demand " + string(mesh.ByJobs) + "|" + string(mesh.ByWork)}, probe.Switches[:]...)
 }
 
-// readings are what Switches say, or the list of what there is.
-func (o PeacockOptions) readings() (rules probe.Rules, demand mesh.Demand, err error) {
+// readings are what switches say, or the list of what there is.
+func readings(switches []string) (rules probe.Rules, demand mesh.Demand, err error) {
 	demand = mesh.ByJobs
-	for _, s := range o.Switches {
+	for _, s := range switches {
 		name, value, _ := strings.Cut(s, " ")
 		known := slices.ContainsFunc(PeacockSwitches(), func(k string) bool { return strings.HasPrefix(k, name+" ") })
 		switch {
 		case !known:
-			return rules, "", fmt.Errorf("unknown switch %q: want one of %s", name, strings.Join(PeacockSwitches(), ", "))
+			return rules, "", fmt.Errorf("--switch: unknown switch %q: want one of %s", name,
+				strings.Join(PeacockSwitches(), ", "))
 		case name != "demand":
 			if rules, err = rules.With(s); err != nil {
-				return rules, "", err
+				return rules, "", fmt.Errorf("--switch: %w", err)
 			}
 		case value != string(mesh.ByJobs) && value != string(mesh.ByWork):
-			return rules, "", fmt.Errorf("demand %q: want one of %s|%s", value, mesh.ByJobs, mesh.ByWork)
+			return rules, "", fmt.Errorf("--switch: demand %q: want one of %s|%s", value, mesh.ByJobs, mesh.ByWork)
 		default:
 			demand = mesh.Demand(value)
 		}
@@ -161,27 +198,20 @@ func (o PeacockOptions) readings() (rules probe.Rules, demand mesh.Demand, err e
 	return rules, demand, nil
 }
 
-// Validate says what is wrong with o.
-func (o PeacockOptions) Validate() error {
-	_, _, err := o.readings()
-	return err
-}
-
 // peacockRunner runs a cell once, in one goroutine.
 type peacockRunner struct {
-	experiment
-	cell   *PeacockCell
-	seed   int
+	peacock
+	cell   PeacockCell
 	config mesh.Config
 	jobs   []mesh.Job
 	ours   mesh.Outcome
 }
 
 // draw has jobs come, the same ones for all that is compared, and returns the true load and the tasks of a worker.
-func (r *peacockRunner) draw(o PeacockOptions, demand mesh.Demand) (load, tasks float64) {
-	c, seed := r.cell, uint64(r.seed+1)
-	if r.config.Seed = seed; o.Trace != nil {
-		r.jobs = slices.Clone(o.Trace[:c.Jobs])
+func (r *peacockRunner) draw(trace []mesh.Job, demand mesh.Demand) (load, tasks float64) {
+	c, seed := r.cell, r.config.Seed
+	if trace != nil {
+		r.jobs = slices.Clone(trace[:c.Jobs])
 		load = mesh.Asked(r.jobs, c.Workers)
 	} else {
 		shapes := mesh.Shapes()
@@ -207,17 +237,17 @@ func (r *peacockRunner) draw(o PeacockOptions, demand mesh.Demand) (load, tasks 
 }
 
 // run has the jobs go through Peacock, and then through what it is compared with.
-func (r *peacockRunner) run() error {
+func (r *peacockRunner) run() ([]PeacockRun, error) {
 	if r.change != nil {
 		r.change(&r.config)
 	}
 	out, err := mesh.Run("peacock", r.config, r.jobs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.ours = out
-	r.cell.Runs[r.seed] = r.made(out)
-	for i, v := range r.cell.Against {
+	runs := []PeacockRun{r.made(out)}
+	for _, v := range r.cell.Against {
 		c, system := r.config, v.System
 		if n, killed := missing(v.System); n > 0 {
 			system, c.Limit = "peacock", time.Minute+10*r.end(out)
@@ -229,11 +259,11 @@ func (r *peacockRunner) run() error {
 		}
 		out, err := mesh.Run(system, c, r.jobs)
 		if err != nil {
-			return fmt.Errorf("%s: %w", v.System, err)
+			return nil, fmt.Errorf("%s: %w", v.System, err)
 		}
-		r.cell.Against[i].Runs[r.seed] = r.made(out)
+		runs = append(runs, r.made(out))
 	}
-	return nil
+	return runs, nil
 }
 
 // end is when the last job has completed.
@@ -271,12 +301,4 @@ func (r *peacockRunner) made(o mesh.Outcome) (run PeacockRun) {
 	run.Gain = gain(ours, run.Mean)
 	run.Hops, run.JobHops = float64(o.Hops)/float64(tasks), float64(o.JobHops)/float64(tasks)
 	return run
-}
-
-// over is the mean of a number over runs.
-func over(runs []PeacockRun, of func(PeacockRun) float64) (m float64) {
-	for _, r := range runs {
-		m += of(r) / float64(len(runs))
-	}
-	return m
 }

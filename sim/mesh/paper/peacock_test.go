@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sparkpacer/pacer/sim/des"
+	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -24,16 +27,16 @@ var rewriteGolden = flag.Bool("rewrite", false, "write the golden file again")
 func TestPeacockTablesAreAsTheyWere(t *testing.T) {
 	const file = "testdata/peacock.txt"
 	var b strings.Builder
-	for _, name := range PeacockTables() {
-		o := PeacockOptions{Workers: []int{30}, Jobs: 20, Seeds: 1}
-		table, err := RunPeacock(name, o)
+	for _, p := range peacocks {
+		name, o := p.name, experiment.Options{Workers: []int{30}, Jobs: 20, Seeds: 1}
+		table, err := p.table(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := RunPeacock(name, o); err != nil || !reflect.DeepEqual(table, again) {
+		if again, err := p.table(o); err != nil || !reflect.DeepEqual(table.Cells, again.Cells) || !reflect.DeepEqual(table.Figures, again.Figures) {
 			t.Errorf("%s: the same options give another table: %v", name, err)
 		}
-		for _, rows := range [][][]string{{{table.Title}}, table.Rows(), table.FigureRows()} {
+		for _, rows := range [][][]string{{{table.Title}}, table.Rows[0], table.Rows[1]} {
 			for _, row := range rows {
 				fmt.Fprintln(&b, strings.Join(row, " | "))
 			}
@@ -60,8 +63,8 @@ func TestPeacockTablesAreAsTheyWere(t *testing.T) {
 // cluster; with figures for the bench, but not of a part of the cells.
 func TestSection37TheCells(t *testing.T) {
 	want := map[string]int{"peacock": 18, "peacock-parts": 6, "peacock-estimates": 6, "peacock-hops": 18, "peacock-killed": 2}
-	for i, e := range experiments {
-		cells := e.cells(PeacockOptions{})
+	for _, e := range peacocks {
+		cells := e.cells(experiment.Options{}, nil)
 		if len(cells) != want[e.name] {
 			t.Errorf("%s has %d cells, want %d", e.name, len(cells), want[e.name])
 		}
@@ -81,20 +84,20 @@ func TestSection37TheCells(t *testing.T) {
 				t.Errorf("%s, %s: %d jobs are %.1f tasks for each of %d workers, want %v", e.name, c.name(), c.Jobs, each, c.Workers, wanted)
 			}
 		}
-		table, err := RunPeacock(PeacockTables()[i], PeacockOptions{Workers: []int{10}, Jobs: 5})
-		if err != nil || len(table.Cells) == 0 || len(table.Figures) == 0 {
-			t.Errorf("%s: %d cells, %d figures, %v", e.name, len(table.Cells), len(table.Figures), err)
+		table, err := e.table(experiment.Options{Workers: []int{10}, Jobs: 5})
+		if cells := table.Cells.([]PeacockCell); err != nil || len(cells) == 0 || len(table.Figures) == 0 {
+			t.Errorf("%s: %d cells, %d figures, %v", e.name, len(cells), len(table.Figures), err)
 		}
 	}
-	table, err := RunPeacock("peacock", PeacockOptions{Workers: []int{10}, Jobs: 5, Only: "yahoo 20% 10 sparrow"})
-	if err != nil || len(table.Cells) != 1 || len(table.Cells[0].Against) != 1 || len(table.Figures) != 0 {
+	table, err := peacocks[0].table(experiment.Options{Workers: []int{10}, Jobs: 5, Only: "yahoo 20% 10 sparrow"})
+	if cells := table.Cells.([]PeacockCell); err != nil || len(cells) != 1 || len(cells[0].Against) != 1 || len(table.Figures) != 0 {
 		t.Errorf("a part of the cells: %+v, %v", table, err)
 	}
 }
 
 // Jobs that take as long under both are neither faster nor slower; a job that never completes counts as lost.
 func TestWhatIsCounted(t *testing.T) {
-	r := peacockRunner{cell: &PeacockCell{}, jobs: make([]mesh.Job, 4), ours: mesh.Outcome{Took: []time.Duration{1e9, 2e9, 3e9, 2e9}}}
+	r := peacockRunner{jobs: make([]mesh.Job, 4), ours: mesh.Outcome{Took: []time.Duration{1e9, 2e9, 3e9, 2e9}}}
 	for i := range r.jobs {
 		r.jobs[i].Durations = make([]time.Duration, 2)
 	}
@@ -111,55 +114,57 @@ func TestWhatIsCounted(t *testing.T) {
 
 // Jobs of a file come when it says, on whatever size; of their trace the source knows nothing.
 func TestJobsOfAFileComeWhenItSays(t *testing.T) {
-	jobs, err := mesh.ReadTrace("f", strings.NewReader("0 1 10 10\n5 1 10 10\n40 2 1 1 1\n"))
-	if err != nil {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("0 1 10 10\n5 1 10 10\n40 2 1 1 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := RunPeacock("peacock", PeacockOptions{Workers: []int{1}, Trace: jobs, TraceName: "f", Jobs: 2, Only: "f 1 sparrow"})
-	if err != nil || len(table.Cells) != 1 || table.Cells[0].Jobs != 2 || table.Cells[0].Tasks != 2 {
+	table, err := peacocks[0].table(experiment.Options{Workers: []int{1}, Trace: file, Jobs: 2, Only: "f 1 sparrow"})
+	cells, _ := table.Cells.([]PeacockCell)
+	if err != nil || len(cells) != 1 || cells[0].Jobs != 2 || cells[0].Tasks != 2 {
 		t.Fatalf("%+v, %v", table, err)
 	}
-	c := table.Cells[0] // 20 s of work in which 5 s pass from the first to the second; 10 s, and 15 s.
+	c := cells[0] // 20 s of work in which 5 s pass from the first to the second; 10 s, and 15 s.
 	if math.Abs(c.TrueLoad-200) > 1e-9 || math.Abs(c.Runs[0].Mean-12.5) > 0.05 || math.Abs(c.Against[0].Runs[0].Mean-12.5) > 0.05 {
 		t.Errorf("%+v", c)
 	}
-	if rows := table.Rows(); rows[1][0] != "f" || strings.Contains(rows[1][7], "(") {
+	if rows := table.Rows[0]; rows[1][0] != "f" || strings.Contains(rows[1][7], "(") {
 		t.Errorf("the source knows nothing of this trace: %v", rows[1])
 	}
 }
 
-// A switch is read, and an unknown one, a value or a table names what there is.
+// A switch is read, and an unknown one or a value names what there is.
 func TestPeacockSwitches(t *testing.T) {
-	o := PeacockOptions{Workers: []int{30}, Jobs: 60, Only: "google 100% 30 sparrow"}
-	usual, err := RunPeacock("peacock", o)
-	if err != nil {
-		t.Fatal(err)
+	o := experiment.Options{Workers: []int{30}, Jobs: 60, Only: "google 100% 30 sparrow"}
+	first := func(o experiment.Options) PeacockCell {
+		t.Helper()
+		table, err := peacocks[0].table(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table.Cells.([]PeacockCell)[0]
 	}
+	usual := first(o)
 	o.Switches = []string{"demand work"}
-	byWork, err := RunPeacock("peacock", o)
-	if err != nil || math.Abs(byWork.Cells[0].TrueLoad-100) > 1e-6 || math.Abs(usual.Cells[0].TrueLoad-100) < 1 {
-		t.Errorf("true loads %v and by work %v, %v", usual.Cells[0].TrueLoad, byWork.Cells[0].TrueLoad, err)
+	if byWork := first(o); math.Abs(byWork.TrueLoad-100) > 1e-6 || math.Abs(usual.TrueLoad-100) < 1 {
+		t.Errorf("true loads %v and by work %v", usual.TrueLoad, byWork.TrueLoad)
 	}
 	o.Switches = []string{"queue fifo"}
-	if fifo, err := RunPeacock("peacock", o); err != nil || fifo.Cells[0].Runs[0].Mean == usual.Cells[0].Runs[0].Mean {
-		t.Errorf("another queue has the same mean: %v", err)
+	if fifo := first(o); fifo.Runs[0].Mean == usual.Runs[0].Mean {
+		t.Error("another queue has the same mean")
 	}
 	for s, want := range map[string]string{
-		"hops 3":      `unknown switch "hops": want one of demand jobs|work, overtake corrected|printed`,
-		"guard":       `guard "": want one of turn|none`,
-		"demand half": `demand "half": want one of jobs|work`,
+		"hops 3":      `--switch: unknown switch "hops": want one of demand jobs|work, overtake corrected|printed`,
+		"guard":       `--switch: guard "": want one of turn|none`,
+		"demand half": `--switch: demand "half": want one of jobs|work`,
 	} {
-		if err := (PeacockOptions{Switches: []string{s}}).Validate(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := peacocks[0].caseNames(experiment.Options{Switches: []string{s}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", s, err, want)
 		}
-	}
-	if _, err := RunPeacock("hawk", o); err == nil || !strings.Contains(err.Error(), "want one of peacock, peacock-parts") {
-		t.Errorf("an unknown table: %v", err)
 	}
 	stop := make(chan struct{})
 	close(stop)
 	o.Stop = stop
-	if _, err := RunPeacock("peacock", o); err == nil || !strings.Contains(err.Error(), "google 100%, 30 workers, seed 1") {
+	if _, err := peacocks[0].table(o); !errors.Is(err, des.ErrStopped) || !strings.Contains(err.Error(), "google 100%, 30 workers, seed 1") {
 		t.Errorf("stopped: %v", err)
 	}
 }

@@ -4,127 +4,123 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sparkpacer/pacer/infra/chart"
-	"github.com/sparkpacer/pacer/sim/claim"
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
-// PeacockFigure is a number of cells, seed by seed.
-type PeacockFigure struct {
-	// Name is its name among the figures of the bench.
-	Name   string    `json:"name"`
-	Unit   string    `json:"unit"`
-	Values []float64 `json:"values"`
-	// Theirs is the source's number, "" where it has none.
-	Theirs string     `json:"theirs,omitempty"`
-	Band   claim.Band `json:"band"`
-	// Listed says that FigureRows has it: others are in the table's cells.
-	Listed bool `json:"listed"`
+// says is what the source says of a number, in words, "" where it says nothing, in which section; band is where ours
+// has to lie. Where none is wanted the cells have the number.
+type says struct {
+	section, words string
+	band           experiment.Band
 }
 
-// each is a number of every run.
-func each(runs []PeacockRun, of func(PeacockRun) float64) (values []float64) {
-	for _, r := range runs {
-		values = append(values, of(r))
+// figure is a number of the cells.
+func (s says) figure(name, unit, cell, measure string, values []float64) experiment.Figure {
+	c := experiment.Claim{Case: cell, Measure: measure, Says: s.words, Band: s.band, Why: "traces are made up"}
+	if first, _, _ := strings.Cut(s.words, " "); first != "" {
+		c.Table = "Sec " + s.section
+		c.Theirs, _ = strconv.ParseFloat(first, 64)
 	}
-	return values
+	f := experiment.NewFigure(name, unit, values, c)
+	f.InCells = s.band.String() == ""
+	return f
 }
 
-// gains are of each cell and system how much less Peacock's mean is.
-func gains(cells []PeacockCell, suffix string) (all []PeacockFigure) {
+// gains are of each cell and system how much less Peacock's mean is; wanted is what is said of it.
+func gains(cells []PeacockCell, suffix string, wanted func(c PeacockCell, system string) says) (
+	all []experiment.Figure) {
 	for _, c := range cells {
 		for _, v := range c.Against {
-			all = append(all, PeacockFigure{Name: fmt.Sprintf("mesh.gain_pct.%s.%d.%s%s", c.Trace, c.Load, v.System, suffix),
-				Unit: "%", Values: each(v.Runs, func(r PeacockRun) float64 { return r.Gain })})
+			all = append(all, wanted(c, v.System).figure(fmt.Sprintf("mesh.gain_pct.%s.%d.%s%s", c.Trace, c.Load, v.System,
+				suffix), "%", c.name(), "mean completion, less than "+v.System+"'s, %",
+				experiment.Each(v.Runs, func(r PeacockRun) float64 { return r.Gain })))
 		}
 	}
 	return all
 }
 
 // systemFigures are the gains, and in how many cells there is one.
-func systemFigures(cells []PeacockCell) []PeacockFigure {
-	all := gains(cells, "")
+func systemFigures(cells []PeacockCell) []experiment.Figure {
+	all := gains(cells, "", func(PeacockCell, string) says { return says{} })
 	for i, v := range cells[0].Against {
-		f := PeacockFigure{Name: "mesh.gain_cells." + v.System, Unit: "cells", Values: make([]float64, len(v.Runs)),
-			Listed: true}
+		values := make([]float64, len(v.Runs))
 		for _, c := range cells {
 			for seed, r := range c.Against[i].Runs {
 				if r.Gain > 0 {
-					f.Values[seed]++
+					values[seed]++
 				}
 			}
 		}
-		switch v.System {
-		case "sparrow":
-			f.Theirs, f.Band = "18", atLeast(16)
-		case "eagle-thesis":
-			f.Theirs, f.Band = "18", atLeast(14)
-		}
+		said := map[string]says{"sparrow": {"3.7.1", "18", atLeast(16)},
+			"eagle-thesis": {"3.7.2", "18", atLeast(14)}}[v.System]
+		f := said.figure("mesh.gain_cells."+v.System, "cells", "all traces and loads",
+			"cells whose mean completion is less than "+v.System+"'s, of 18", values)
+		f.InCells = false
 		all = append(all, f)
 	}
 	return all
 }
 
 // partFigures are the gains over Peacock without a part.
-func partFigures(cells []PeacockCell) []PeacockFigure {
-	all := gains(cells, "")
-	for i := range all {
-		f, c := &all[i], cells[i/len(cells[0].Against)]
-		system := f.Name[strings.LastIndexByte(f.Name, '.')+1:]
-		f.Theirs, _ = theirs("peacock-parts", c.Trace, c.Load, system)
+func partFigures(cells []PeacockCell) []experiment.Figure {
+	return gains(cells, "", func(c PeacockCell, system string) says {
+		words, _ := theirs("peacock-parts", c.Trace, c.Load, system)
 		switch {
 		case system == "no-rotation":
-			f.Listed, f.Band = true, atLeast(35)
+			return says{"3.7.3", words, atLeast(35)}
 		case c.Load == 20:
-			f.Listed, f.Band = true, atMost(5)
+			return says{"3.7.4", words, atMost(5)}
 		case c.Load >= 200:
-			f.Listed, f.Band = true, atLeast(40)
+			return says{"3.7.4", words, atLeast(40)}
 		}
-	}
-	return all
+		return says{"3.7.4", words, experiment.Band{}}
+	})
 }
 
 // estimateFigures are the gains over Sparrow, which asks for no estimates.
-func estimateFigures(cells []PeacockCell) []PeacockFigure {
-	all := gains(cells, "-estimates")
-	for i := range all {
-		all[i].Listed, all[i].Band = true, atLeast(0)
-		all[i].Theirs, _ = theirs("peacock-estimates", cells[i].Trace, cells[i].Load, "sparrow")
-	}
-	return all
+func estimateFigures(cells []PeacockCell) []experiment.Figure {
+	return gains(cells, "-estimates", func(c PeacockCell, system string) says {
+		words, _ := theirs("peacock-estimates", c.Trace, c.Load, system)
+		return says{"3.7.5", words, atLeast(0)}
+	})
 }
 
 // hopFigures are hops as the source counts them.
-func hopFigures(cells []PeacockCell) (all []PeacockFigure) {
+func hopFigures(cells []PeacockCell) (all []experiment.Figure) {
 	for _, c := range cells {
-		all = append(all, PeacockFigure{Name: fmt.Sprintf("mesh.hops.%d.%d", c.Load, c.Workers), Unit: "hops",
-			Values: each(c.Runs, func(r PeacockRun) float64 { return r.JobHops })})
+		all = append(all, says{}.figure(fmt.Sprintf("mesh.hops.%d.%d", c.Load, c.Workers), "hops", c.name(), "hops",
+			experiment.Each(c.Runs, func(r PeacockRun) float64 { return r.JobHops })))
 	}
 	return all
 }
 
 // killedFigures are how much longer jobs take where workers are killed, and jobs that are lost.
-func killedFigures(cells []PeacockCell) (all []PeacockFigure) {
+func killedFigures(cells []PeacockCell) (all []experiment.Figure) {
 	for _, c := range cells {
 		for _, v := range c.Against {
 			n, killed := missing(v.System)
 			if !killed {
 				continue
 			}
-			name := fmt.Sprintf("mesh.killed.%d.%d.", n, c.Load)
-			f := PeacockFigure{Name: name + "jct_pct", Unit: "%", Values: longer(c, v), Listed: true,
-				Theirs: theirKilled[fmt.Sprint(v.System, " ", c.Load)]}
+			name, cell := fmt.Sprintf("mesh.killed.%d.%d.", n, c.Load), c.name()+", "+v.System
+			longest := says{"3.7.8", theirKilled[fmt.Sprint(v.System, " ", c.Load)], experiment.Band{}}
 			if c.Load == 20 {
-				f.Band = atMost(15)
+				longest.band = atMost(15)
 			}
-			lost := PeacockFigure{Name: name + "lost", Unit: "jobs", Theirs: "0", Band: atMost(0), Listed: true,
-				Values: each(v.Runs, func(r PeacockRun) float64 { return float64(r.Lost) })}
-			all = append(all, f, lost)
+			f := longest.figure(name+"jct_pct", "%", cell, "mean completion, longer, %", longer(c, v))
+			f.InCells = false
+			lost := says{"3.7.8", "0", atMost(0)}
+			all = append(all, f, lost.figure(name+"lost", "jobs", cell, "jobs lost", experiment.Each(v.Runs, lostJobs)))
 		}
 	}
 	return all
 }
+
+func lostJobs(r PeacockRun) float64 { return float64(r.Lost) }
 
 // longer is how much longer jobs take than Peacock's where nobody is killed, in per cent, run by run.
 func longer(c PeacockCell, v PeacockCompared) (values []float64) {
@@ -134,101 +130,81 @@ func longer(c PeacockCell, v PeacockCompared) (values []float64) {
 	return values
 }
 
-func atLeast(v float64) claim.Band { return claim.Band{Least: &v, Reason: "traces are made up"} }
-func atMost(v float64) claim.Band  { return claim.Band{Most: &v, Reason: "traces are made up"} }
-
-// Rows are the table as text, the heading first: means over the seeds, the source's in brackets.
-func (t PeacockTable) Rows() [][]string {
-	return experiments[slices.Index(PeacockTables(), t.Name)].rows(t)
-}
+func atLeast(v float64) experiment.Band { return experiment.AtLeast(v, "traces are made up") }
+func atMost(v float64) experiment.Band  { return experiment.AtMost(v, "traces are made up") }
 
 // comparedRows have a cell and a system a row.
-func comparedRows(t PeacockTable) [][]string {
+func comparedRows(e peacock, cells []PeacockCell) [][]string {
 	rows := [][]string{sized("PEACOCK", "SYSTEM", "ITS MEAN", "GAIN", "FASTER, EQUAL, SLOWER")}
-	for _, c := range t.Cells {
-		ours := fmt.Sprintf("%.1f", over(c.Runs, func(r PeacockRun) float64 { return r.Mean }))
+	for _, c := range cells {
+		ours := fmt.Sprintf("%.1f", experiment.Over(c.Runs, func(r PeacockRun) float64 { return r.Mean }))
 		for _, v := range c.Against {
-			number := func(of func(PeacockRun) float64) string { return fmt.Sprintf("%.1f", over(v.Runs, of)) }
-			gain, faster := theirs(t.Name, c.Trace, c.Load, v.System)
+			number := func(of func(PeacockRun) float64) string { return fmt.Sprintf("%.1f", experiment.Over(v.Runs, of)) }
+			gain, faster := theirs(e.name, c.Trace, c.Load, v.System)
 			parts := strings.Join([]string{number(func(r PeacockRun) float64 { return r.Faster }),
 				number(func(r PeacockRun) float64 { return r.Equal }),
 				number(func(r PeacockRun) float64 { return r.Slower })}, ", ")
 			rows = append(rows, append(c.size(), ours, v.System, number(func(r PeacockRun) float64 { return r.Mean }),
-				bracketed(number(func(r PeacockRun) float64 { return r.Gain })+" %", gain), bracketed(parts+" %", faster)))
+				experiment.Beside(number(func(r PeacockRun) float64 { return r.Gain })+" %", gain),
+				experiment.Beside(parts+" %", faster)))
 		}
 	}
 	return rows
 }
 
 // hopRows have a cell a row.
-func hopRows(t PeacockTable) [][]string {
+func hopRows(_ peacock, cells []PeacockCell) [][]string {
 	rows := [][]string{sized("HOPS, A JOB ONCE A MESSAGE", "HOPS A TASK")}
-	for _, c := range t.Cells {
-		number := func(of func(PeacockRun) float64) string { return fmt.Sprintf("%.1f", over(c.Runs, of)) }
+	for _, c := range cells {
+		number := func(of func(PeacockRun) float64) string { return fmt.Sprintf("%.1f", experiment.Over(c.Runs, of)) }
 		theirs := ""
 		if c.Trace == "google" {
 			theirs = theirHops[fmt.Sprint(c.Load, " ", c.Workers)]
 		}
-		rows = append(rows, append(c.size(), bracketed(number(func(r PeacockRun) float64 { return r.JobHops }), theirs),
+		rows = append(rows, append(c.size(),
+			experiment.Beside(number(func(r PeacockRun) float64 { return r.JobHops }), theirs),
 			number(func(r PeacockRun) float64 { return r.Hops })))
 	}
 	return rows
 }
 
 // killedRows have a cell and a number of workers that are killed, or are fewer, a row.
-func killedRows(t PeacockTable) [][]string {
+func killedRows(_ peacock, cells []PeacockCell) [][]string {
 	rows := [][]string{sized("OF 100", "MEAN", "WITHOUT", "LONGER", "LOST JOBS")}
-	for _, c := range t.Cells {
+	for _, c := range cells {
 		for _, v := range c.Against {
 			theirs, lost := theirKilled[fmt.Sprint(v.System, " ", c.Load)], ""
 			if theirs != "" {
 				lost = "0"
 			}
 			ms := func(runs []PeacockRun) string {
-				return fmt.Sprintf("%.0f ms", 1000*over(runs, func(r PeacockRun) float64 { return r.Mean }))
+				return fmt.Sprintf("%.0f ms", 1000*experiment.Over(runs, func(r PeacockRun) float64 { return r.Mean }))
 			}
 			rows = append(rows, append(c.size(), v.System, ms(v.Runs), ms(c.Runs),
-				bracketed(fmt.Sprintf("%.1f %%", mean(longer(c, v))), theirs),
-				bracketed(fmt.Sprintf("%.1f", over(v.Runs, func(r PeacockRun) float64 { return float64(r.Lost) })), lost)))
+				experiment.Beside(fmt.Sprintf("%.1f %%", experiment.Mean(longer(c, v))), theirs),
+				experiment.Beside(fmt.Sprintf("%.1f", experiment.Over(v.Runs, lostJobs)), lost)))
 		}
 	}
 	return rows
 }
 
-// FigureRows are the figures that are in no cell, or have a band, as text, the heading first.
-func (t PeacockTable) FigureRows() [][]string {
-	rows := [][]string{{"FIGURE", "MEAN", "FROM", "TO", "WANTED"}}
-	for _, f := range t.Figures {
-		if !f.Listed {
-			continue
-		}
-		wanted := "-"
-		if f.Band.Least != nil || f.Band.Most != nil {
-			wanted = f.Band.String()
-		}
-		rows = append(rows, []string{f.Name, bracketed(fmt.Sprintf("%.1f", mean(f.Values)), f.Theirs),
-			fmt.Sprintf("%.1f", slices.Min(f.Values)), fmt.Sprintf("%.1f", slices.Max(f.Values)), wanted})
-	}
-	return rows
-}
-
-// Draw writes the table as a picture, once for each file: a chart for each trace.
-func (t PeacockTable) Draw(files ...string) error {
+// drawPeacock draws cells as a picture, once for each file: a chart for each trace.
+func drawPeacock(title string, cells []PeacockCell, files []string) error {
 	var charts []*chart.Chart
 	var fault error
-	for len(t.Cells) > 0 {
-		n := slices.IndexFunc(t.Cells, func(c PeacockCell) bool { return c.Trace != t.Cells[0].Trace })
+	for len(cells) > 0 {
+		n := slices.IndexFunc(cells, func(c PeacockCell) bool { return c.Trace != cells[0].Trace })
 		if n < 0 {
-			n = len(t.Cells)
+			n = len(cells)
 		}
-		p, err := t.chart(t.Cells[:n])
-		charts, fault, t.Cells = append(charts, p), errors.Join(fault, err), t.Cells[n:]
+		p, err := peacockChart(title, cells[:n])
+		charts, fault, cells = append(charts, p), errors.Join(fault, err), cells[n:]
 	}
 	return errors.Join(fault, chart.Save(16, files, charts...))
 }
 
-// chart has the gains of one trace, or the hops where nothing is compared.
-func (t PeacockTable) chart(cells []PeacockCell) (*chart.Chart, error) {
+// peacockChart has the gains of one trace, or the hops where nothing is compared.
+func peacockChart(title string, cells []PeacockCell) (*chart.Chart, error) {
 	label, series := "gain in mean completion, %", map[string][]chart.XY{}
 	var names, order []string
 	add := func(c PeacockCell, name string, y float64) {
@@ -242,14 +218,14 @@ func (t PeacockTable) chart(cells []PeacockCell) (*chart.Chart, error) {
 			names = append(names, c.name())
 		}
 		for _, v := range c.Against {
-			add(c, v.System, over(v.Runs, func(r PeacockRun) float64 { return r.Gain }))
+			add(c, v.System, experiment.Over(v.Runs, func(r PeacockRun) float64 { return r.Gain }))
 		}
 		if len(c.Against) == 0 {
 			label = "hops, a job once a message"
-			add(c, fmt.Sprint(c.Workers, " workers"), over(c.Runs, func(r PeacockRun) float64 { return r.JobHops }))
+			add(c, fmt.Sprint(c.Workers, " workers"), experiment.Over(c.Runs, func(r PeacockRun) float64 { return r.JobHops }))
 		}
 	}
-	p := chart.New(t.Title, "", label)
+	p := chart.New(title, "", label)
 	var fault error
 	for hue, name := range order {
 		fault = errors.Join(fault, p.Dots(series[name], hue, name))

@@ -1,4 +1,4 @@
-package claim
+package experiment
 
 import (
 	"testing"
@@ -25,9 +25,10 @@ func TestAClaimHoldsInItsBand(t *testing.T) {
 		{Band{Least: new(3.0)}, true, "at least 3"},
 		{Band{Most: new(2.9)}, false, "at most 2.9"},
 		{Band{Most: new(3.0)}, true, "at most 3"},
+		{Band{}, false, ""},
 	} {
 		want := Claim{Theirs: 3, Band: c.band, Ours: 3, Seeds: 2, Least: 2, Most: 4, Holds: c.holds}
-		if !c.holds {
+		if !c.holds && c.text != "" {
 			want.Why = "the wind"
 		}
 		got := Claim{Theirs: 3, Band: c.band, Why: "the wind"}.Tried([]float64{4, 2})

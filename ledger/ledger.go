@@ -33,13 +33,12 @@ type Config struct {
 	Samples, AllSamples, Stages int
 }
 
-// Fact is one thing that has happened or that was decided: one of the exported types of
-// this package with the unexported method apply, or one of a capability's package, which embeds OfApp, OfNode or
-// OfProfile. Its method Apply(View, T, *S) error changes the value of a Facet of S that an App, Node or Profile T has, or
-// says what cannot be true. Facts are values; what they point to must not change once they are recorded.
+// Fact is one thing that has happened or that was decided. Most facts are exported types of this package with the
+// unexported method apply. A fact of a capability's package embeds OfApp, OfNode or OfProfile. Its method
+// Apply(View, T, *S) error changes the value of a Facet of S that an App, Node or Profile T has, or says what cannot be
+// true. Facts are values; what they point to must not change once they are recorded.
 type Fact interface {
-	// apply makes the ledger know it. What it cannot be true of is an error, and changes
-	// nothing.
+	// apply makes the ledger know it. Where the fact cannot be true it returns an error and changes nothing.
 	apply(l *Ledger) error
 	// Line is its row in the table of what facts say (lines.go).
 	Line() Line

@@ -73,8 +73,8 @@ func (n *Node) lodge(tenants []*Allocation) {
 }
 
 // nodeBook is the batch in which a node's record changed last, the one since which there is to be a new
-// Plan though its content is the same, the ledger's claims and allocations of the node: each registration
-// looks at all nodes; and what facets keep of it.
+// Plan though its content is the same, and the ledger's claims and allocations of the node: each registration
+// looks at all nodes. Facets keep their values of the node in held.
 type nodeBook struct {
 	changed, renewed uint64
 	claimed          units.Bytes

@@ -104,7 +104,8 @@ func (s *profileShelf) renew(id profileID) *Profile {
 	return &p
 }
 
-// put makes p, which is used now, the profile of its id, and returns how it is stored. What facets keep of that stays.
+// put makes p, which is used now, the profile of its id, and returns how it is stored. It has the facets of the
+// one before.
 func (s *profileShelf) put(now units.Instant, p *Profile) ([]byte, error) {
 	id := p.id()
 	if before := s.stored[id]; before != nil {

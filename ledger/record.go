@@ -83,8 +83,8 @@ func takeIn[T Subject](x T, l *Ledger, f Fact) (changed bool, err error) {
 	return true, nil
 }
 
-// OfApp is embedded in facts of facets of applications: the application that it is about, and why that runs as it does
-// from now on, which its user is told, "" where that stands as it was.
+// OfApp is embedded in facts of facets of applications: the application that the fact is about. Why tells its user why
+// it runs as it does from now on; with "" the reason before stands.
 type OfApp struct {
 	App api.AppID
 	Why string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 
 	"github.com/sparkpacer/pacer/units"
 )
@@ -100,7 +101,7 @@ type Residual struct {
 	End units.Seconds `json:"end_s,omitempty"`
 }
 
-// ProfileHabit is what earlier runs have shown of a program besides its stages.
+// ProfileHabit is what earlier runs have shown of a program besides what its stages take.
 type ProfileHabit struct {
 	// FailedAt is how many times what it takes at all cores a SQL query, job or stage may take in a paced run, because
 	// one failed that does not fail at all cores; 0 for no bound. Suspected is that of the newest paced run, which has
@@ -109,6 +110,46 @@ type ProfileHabit struct {
 	Suspected float64 `json:"suspected,omitempty"`
 	// Pool is the fair scheduler's pool that most of its work was submitted in, "" where jobs go in order.
 	Pool string `json:"pool,omitempty"`
+	// Stages are the habits of stages, by their ids.
+	Stages map[int]StageHabit `json:"stages,omitempty"`
+}
+
+// StageHabit is what runs have shown of a stage besides what it takes: of one of those that it stands for.
+type StageHabit struct {
+	Growth Growth `json:"growth,omitzero"`
+	// Spread is by which part its work differs from run to run where its input is the same, a standard deviation.
+	Spread units.Fraction `json:"spread,omitempty"`
+	// Collector is the part of its tasks' time in which garbage was collected, Spilled what its tasks wrote to the disk
+	// for lack of memory, PeakMemory the most that one of them had for its data, in bytes; 0 where nobody has told.
+	Collector  units.Fraction `json:"collector,omitempty"`
+	Spilled    float64        `json:"spilled_bytes,omitempty"`
+	PeakMemory float64        `json:"peak_memory_bytes,omitempty"`
+	Jump       Jump           `json:"jump,omitzero"`
+}
+
+// Growth is how the work of a stage goes with its size, what it reads: as the power Power of that, from 0 to 2, within
+// the standard deviation Doubt.
+type Growth struct {
+	Power float64 `json:"power"`
+	Doubt float64 `json:"doubt"`
+	// By is what sizes are counted in, "bytes" or "records", "" where nobody counts.
+	By string `json:"by,omitempty"`
+	// Runs have shown it. Size and Work are the means of their logarithms, and the others sums of products of how far
+	// these were from them, newer ones counting more.
+	Runs   int     `json:"runs"`
+	Size   float64 `json:"size"`
+	Work   float64 `json:"work"`
+	Sizes  float64 `json:"sizes"`
+	Common float64 `json:"common"`
+	Works  float64 `json:"works"`
+}
+
+// Jump says that a stage takes Times what it took before for the same input, in Runs runs since then.
+type Jump struct {
+	Times float64 `json:"times"`
+	// Since is a day (2006-01-02), "" where it is not known.
+	Since string `json:"since,omitempty"`
+	Runs  int    `json:"runs"`
 }
 
 // ProfileStage is one stage's annotation.
@@ -285,6 +326,9 @@ func (p *Profile) validate(f *faults) {
 	f.between("reordered", float64(p.Reordered), 0, 1)
 	f.between("habit.failed_at", p.Habit.FailedAt, 0, MostAmount)
 	f.between("habit.suspected", p.Habit.Suspected, 0, MostAmount)
+	for _, h := range p.Habit.Stages {
+		h.validate(f)
+	}
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -320,6 +364,9 @@ func (p *Profile) follow(f *faults) {
 		seen[s.ID] = true
 	}
 	f.out()
+	for id := range p.Habit.Stages {
+		f.check(seen[id], "habit.stages has stage %d, which is not there", id)
+	}
 	for id, n := range p.Folds {
 		f.check(seen[id], "folds has stage %d, which is not there", id)
 		f.between("folds", float64(n), 1, MostCount)
@@ -353,6 +400,29 @@ func (s *ProfileStage) validate(f *faults) {
 	f.finite("task_cost_core_seconds", float64(s.TaskCost))
 	f.between("reading", float64(s.Reading), 0, 1)
 	f.between("fixed_part", float64(s.FixedPart), 0, 1)
+}
+
+// aDay is what Jump.Since may be.
+var aDay = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})?$`)
+
+func (h *StageHabit) validate(f *faults) {
+	g, j := &h.Growth, &h.Jump
+	f.between("spread", float64(h.Spread), 0, MostAmount)
+	f.between("collector", float64(h.Collector), 0, 1)
+	f.finite("spilled_bytes", h.Spilled)
+	f.finite("peak_memory_bytes", h.PeakMemory)
+	f.between("growth.power", g.Power, 0, 2)
+	f.finite("growth.doubt", g.Doubt)
+	f.check(g.By == "" || g.By == "bytes" || g.By == "records", "growth.by is %q, want bytes or records", Clip(g.By, MostToken))
+	f.count("growth.runs", g.Runs, MostCount)
+	f.bounded("growth.size", g.Size)
+	f.bounded("growth.work", g.Work)
+	f.finite("growth.sizes", g.Sizes)
+	f.bounded("growth.common", g.Common)
+	f.finite("growth.works", g.Works)
+	f.finite("jump.times", j.Times)
+	f.check(aDay.MatchString(j.Since), "jump.since is %q, want a day such as 2026-11-20", Clip(j.Since, MostToken))
+	f.count("jump.runs", j.Runs, MostCount)
 }
 
 // Work is what all stages use, in core-seconds.

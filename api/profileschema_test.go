@@ -29,7 +29,7 @@ func schemaOf(t testing.TB) map[string]any {
 }
 
 // beyond are the rules that the schema states in words alone.
-var beyond = regexp.MustCompile(`is not a stage before it|does not follow|after job|folds has stage|` +
+var beyond = regexp.MustCompile(`is not a stage before it|does not follow|after job|(folds|habit.stages) has stage|` +
 	`the number of (stages|parents of all stages) is|is shared and has|taught by all and not|has \d+ bytes`)
 
 // fullProfile is one with every field set.
@@ -38,6 +38,9 @@ func fullProfile() api.Profile {
 	fill(reflect.ValueOf(&p).Elem())
 	p.Stages, p.Folds, p.Owner, p.Variants = goodProfile().Stages, map[int]int{4: 3}, "", []api.Profile{goodProfile()}
 	fill(reflect.ValueOf(&p.Stages[1]).Elem())
+	habit := api.StageHabit{Growth: api.Growth{By: "bytes"}, Jump: api.Jump{Since: "2026-11-20"}}
+	fill(reflect.ValueOf(&habit).Elem())
+	p.Habit.Stages = map[int]api.StageHabit{1: habit}
 	p.Stages[1].ID, p.Stages[1].Job, p.Stages[1].Parents = 1, 0, []int{0}
 	return p
 }
@@ -97,6 +100,9 @@ func TestTheSchemaHasTheFieldsOfAProfile(t *testing.T) {
 		{reflect.TypeFor[api.Profile](), defs["variant"], []string{"variants"}},
 		{reflect.TypeFor[api.ProfileStage](), defs["stage"], nil},
 		{reflect.TypeFor[api.ProfileHabit](), defs["habit"], nil},
+		{reflect.TypeFor[api.StageHabit](), defs["stageHabit"], nil},
+		{reflect.TypeFor[api.Growth](), defs["growth"], nil},
+		{reflect.TypeFor[api.Jump](), defs["jump"], nil},
 		{reflect.TypeFor[api.Residual](), defs["residual"], nil},
 		{reflect.TypeFor[api.QueryStage](), defs["query"], nil},
 	} {
@@ -155,7 +161,8 @@ func TestTheSchemaAndValidationSayTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := fullProfile()
 		var places []reflect.Value
-		numbers(reflect.ValueOf(&p).Elem(), &places)
+		var back []func()
+		numbers(reflect.ValueOf(&p).Elem(), &places, &back)
 		for range rapid.IntRange(0, 2).Draw(t, "changes") {
 			v := rapid.SampledFrom(places).Draw(t, "place")
 			n := rapid.SampledFrom([]float64{-1e16, -1, 0, 0.5, 1, 2, 1e6, 1.5e9, 1e15, 1.5e15, 4e18, 9e18}).Draw(t, "value")
@@ -164,6 +171,9 @@ func TestTheSchemaAndValidationSayTheSame(t *testing.T) {
 			} else {
 				v.SetInt(int64(n))
 			}
+		}
+		for _, put := range back {
+			put()
 		}
 		text, err := json.Marshal(p)
 		if err != nil {
@@ -177,21 +187,30 @@ func TestTheSchemaAndValidationSayTheSame(t *testing.T) {
 }
 
 // numbers are all of v that are numbers.
-func numbers(v reflect.Value, to *[]reflect.Value) {
+func numbers(v reflect.Value, to *[]reflect.Value, back *[]func()) {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		*to = append(*to, v)
 	case reflect.Pointer:
 		if !v.IsNil() {
-			numbers(v.Elem(), to)
+			numbers(v.Elem(), to, back)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			numbers(v.Index(i), to)
+			numbers(v.Index(i), to, back)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			numbers(v.Field(i), to)
+			numbers(v.Field(i), to, back)
+		}
+	case reflect.Map:
+		if v.Type().Elem() == reflect.TypeFor[api.StageHabit]() { // Its values are no places: they are put back at the end.
+			for _, key := range v.MapKeys() {
+				habit := reflect.New(v.Type().Elem()).Elem()
+				habit.Set(v.MapIndex(key))
+				numbers(habit, to, back)
+				*back = append(*back, func() { v.SetMapIndex(key, habit) })
+			}
 		}
 	}
 }

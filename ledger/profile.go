@@ -77,6 +77,9 @@ func (p *Profile) with(x dag.Extra) *Profile {
 	return &grown
 }
 
+// Growth is how the work of the stage of that id goes with its size.
+func (p *Profile) Growth(id int) api.Growth { return p.Recorded.Habit.Stages[id].Growth }
+
 // leastFixedPart is the least that a driver is told: less one run finds and the next one does
 // not, and the node's estimate does as well without (meter.Settings.TaskCost).
 const leastFixedPart = 0.3

@@ -80,3 +80,31 @@ func TestTheUIOfSparkIsToldToItsUser(t *testing.T) {
 		}
 	}
 }
+
+// What a profile has noticed of a stage without another input is told as a cause, while it runs and of the history.
+func TestWhyTellsAJump(t *testing.T) {
+	w := newWorld(t, "a")
+	body := chain("p")
+	body.Habit.Stages = map[int]api.StageHabit{1: {Jump: api.Jump{Times: 1.8, Since: "2026-11-20", Runs: 3}}}
+	w.control(api.VerbProfilePut, api.ControlRequest{Body: &body})
+	r := registration("p", 0)
+	r.Watched = true
+	id := w.mustRegister(r).AppID
+	told := func() {
+		t.Helper()
+		why := w.control(api.VerbWhy, api.ControlRequest{App: id}).Why
+		if why == nil || len(why.Causes) == 0 || why.Causes[len(why.Causes)-1] != "stage 1 takes 1.8 times since 2026-11-20, by its profile" {
+			t.Errorf("%+v", why)
+		}
+	}
+	told()
+	w.tell(id, r.Submission, ready(2, 0, "read", 3000, "1"))
+	w.to(10)
+	w.tell(id, r.Submission, done(10, 0, 2))
+	w.to(11)
+	w.stopped(id, r.Submission, end(11))
+	w.control(api.VerbExit, api.ControlRequest{Submission: r.Submission, Elapsed: 13})
+	w.pass(3 * time.Second)
+	w.restart()
+	told()
+}

@@ -25,6 +25,8 @@ type Terms struct {
 	Tried map[int]units.Work
 	// End is by how much the run ended after its aim, 0 where that is not known.
 	End units.Seconds
+	// Day is that on which it ended (2006-01-02), "" where that is not known.
+	Day string
 }
 
 func (t Terms) tried(id int) bool {
@@ -74,8 +76,11 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 	merged = mergeExits(merged, run)
 	merged.Reordered = learnt(old.Reordered, reordered(old, run), w)
 	merged.Residuals = differed(old, run, t)
-	merged.Stages, merged.Folds = nil, nil
+	merged.Stages, merged.Folds, merged.Habit.Stages = nil, nil, nil
 	for _, at := range layout(old, run) {
+		habit := at.habit(&old, &run, w, t)
+		merged = withHabit(merged, at.id, habit)
+		weight.growth = habit.Growth
 		merged.Stages = append(merged.Stages, at.stage(old, run, merged.Cores, weight, t))
 		if n := at.count(&run); n > 1 {
 			merged = folded(merged, at.id, n)
@@ -145,6 +150,8 @@ type weights struct {
 	// durations is that of the stages' durations, gaps that of their gaps and of the tail,
 	// all that of everything else.
 	all, durations, gaps float64
+	// growth is how the work of the stage goes with its size.
+	growth api.Growth
 }
 
 func newRunWeight(old api.Profile) float64 {
@@ -182,7 +189,12 @@ func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileSta
 	s.Bytes = meanCount(old.Bytes, run.Bytes, w)
 	s.RecordsWritten = meanCount(old.RecordsWritten, run.RecordsWritten, w)
 	s.BytesWritten = meanCount(old.BytesWritten, run.BytesWritten, w)
-	s.Duration = mean(old.Duration, run.Duration, weight.durations)
+	// What both take is that of the mean size, where it is known how it goes with that.
+	was, is := 1.0, 1.0
+	if sure(weight.growth) {
+		was, is = Grown(weight.growth, grown(old, s, n)), Grown(weight.growth, grown(run, s, n))
+	}
+	s.Duration = mean(old.Duration*units.Seconds(was), run.Duration*units.Seconds(is), weight.durations)
 	s.Gap = mean(old.Gap, run.Gap, weight.gaps)
 	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
 	s.TaskCores = max(old.TaskCores, run.TaskCores)
@@ -192,10 +204,10 @@ func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileSta
 	s.Reading = meanKnown(old.Reading, run.Reading, w)
 	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
 	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, weight.durations)
-	s.CoreSeconds = mean(old.CoreSeconds, run.CoreSeconds, w)
+	s.CoreSeconds = mean(old.CoreSeconds*units.Work(was), run.CoreSeconds*units.Work(is), w)
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	if weight.durations == 0 {
-		s.Duration = old.Duration * units.Seconds(grown(old, s, n))
+		s.Duration = old.Duration * units.Seconds(Grown(weight.growth, grown(old, s, n)))
 	}
 	return s
 }

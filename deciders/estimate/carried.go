@@ -12,8 +12,8 @@ const (
 	mostSize  = 100
 )
 
-// carried returns how large the stages to come are, over the profile's, where that is not 1: as what they
-// read from is, as far as those before them have shown of today's input, else as all that has shown it is.
+// carried returns how much the stages to come have to do, over the profile's, where they are not as large as there: as
+// what they read from is, as far as those before them have shown of today's input, else as all that has shown it is.
 // Of a stage that has ended what it wrote counts, of another one what it reads. It takes as long as there
 // are stages and edges.
 func carried(a *ledger.App, coming []int) map[int]float64 {
@@ -45,7 +45,7 @@ func carried(a *ledger.App, coming []int) map[int]float64 {
 			if sizes == nil {
 				sizes = make(map[int]float64)
 			}
-			sizes[s.ID] = min(max(size, leastSize), mostSize)
+			sizes[s.ID] = profiles.Grown(a.Profile.Growth(s.ID), min(max(size, leastSize), mostSize))
 		}
 	}
 	return sizes

@@ -225,14 +225,15 @@ func Predict(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) profil
 		Work: units.Work(records / float64(annotation.NominalRate))}
 }
 
-// ratio is how much an attempt has to do, as a part of its annotation.
+// ratio is how much an attempt has to do, as a part of its annotation: what it reads, as far as nothing has shown that
+// its work grows otherwise.
 func ratio(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) float64 {
 	of := cmp.Or(first(a, s), s)
 	if own, ok := Told(of); ok {
 		return part(a, s) * float64(own/annotation.CoreSeconds)
 	}
 	r, _ := profiles.Ratio(annotation, of.Ready.Records, of.Ready.Bytes)
-	return part(a, s) * r
+	return part(a, s) * profiles.Grown(a.Profile.Growth(annotation.ID), r)
 }
 
 // Rest is body with the running stages as large as what is not done of them.

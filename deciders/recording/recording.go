@@ -3,6 +3,7 @@ package recording
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/verdict"
@@ -72,6 +73,7 @@ func record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err e
 	}
 	terms := r.Terms()
 	terms.End = missed(a)
+	terms.Day = time.Unix(0, int64(v.Now())).UTC().Format(time.DateOnly)
 	old := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
 	if old == nil {
 		return Recorded, profiles.First(run, terms), nil

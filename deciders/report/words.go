@@ -28,7 +28,7 @@ func Account(p estimate.Policy, v ledger.View, a *ledger.App) ledger.Account {
 		c.Stopped = o.Stopped
 	}
 	by := spend(a, timeOf(p, a, now), now)
-	c.Parts, c.Causes = by.parts(a), by.causes(a)
+	c.Parts, c.Causes = by.parts(a), withJump(by.causes(a), v, a)
 	if a.Profile == nil {
 		return c
 	}

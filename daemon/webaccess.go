@@ -18,7 +18,7 @@ type webAccess struct {
 	term *atomic.Pointer[term]
 }
 
-// newWebAccess returns the access to a planner, which others reach at an address and which serves while there is a term.
+// newWebAccess returns the access to a planner that others reach at an address and that serves while there is a term.
 func newWebAccess(cfg PlannerConfig, address func() string, t *atomic.Pointer[term], a *audit) *webAccess {
 	w := &webAccess{term: t}
 	if cfg.Listen == "" && cfg.NatsURL == "" {

@@ -81,7 +81,7 @@ func (l *list[T]) UnmarshalJSON(data []byte) error {
 }
 
 // Elements counts the elements of all lists in a JSON text and the members of all objects, those of an empty one as
-// one, and stops once they are more than most or members: an element of three bytes may take a hundred times as many
+// one, and stops once they are more than most or members. An element of three bytes may take a hundred times as many
 // once it is decoded.
 func Elements(data []byte, most, members int) (n, m int) {
 	var open []*int // Counters of the commas of what is open, from the outside in.

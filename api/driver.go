@@ -140,9 +140,8 @@ func WebURL(text string) string {
 	return text
 }
 
-// NodeRange says on how many nodes an application has executors (spark.pacer.nodes.least and
-// spark.pacer.nodes.most): it starts where Least have room, 0 counting as 1, and gets no more than Most,
-// 0 for as many as the planner gives.
+// NodeRange says on how many nodes an application has executors (spark.pacer.nodes.least and spark.pacer.nodes.most).
+// It starts where Least have room, 0 counting as 1, and gets no more than Most, 0 for as many as the planner gives.
 type NodeRange struct {
 	Least int `json:"least,omitempty"`
 	Most  int `json:"most,omitempty"`
@@ -191,8 +190,8 @@ type Launch struct {
 	// Mode is the application's, set by the planner: with one that is Unmanaged
 	// the node leaves the groups of its executors as they were made, unless it is Bounded.
 	Mode Mode `json:"mode,omitempty"`
-	// Bounded says that its user has bounds on cores or memory, set by the planner: they hold in
-	// every mode, so that its executors have a memory limit, and a quota where the Plan has a Cap.
+	// Bounded says that its user has bounds on cores or memory, set by the planner. They hold in every mode, so that its
+	// executors have a memory limit, and a quota where the Plan has a Cap.
 	Bounded bool `json:"bounded,omitempty"`
 	// Image has Spark and Java for executors in containers; "" is the node's choice.
 	Image string `json:"image,omitempty"`

@@ -280,9 +280,8 @@ type ExecutorMemory struct {
 	Resident units.Bytes `json:"resident_bytes,omitempty"`
 	Cache    units.Bytes `json:"page_cache_bytes,omitempty"`
 	Limit    units.Bytes `json:"limit_bytes,omitempty"`
-	// Moves is how often its off-heap memory was resized and Moving how long that took in
-	// all; Evicted are the bytes of blocks that had to go for that, Spilled what its tasks
-	// have spilled, for whatever reason.
+	// Moves is how often its off-heap memory was resized and Moving how long that took in all. Evicted are the bytes of
+	// blocks that had to go for that, Spilled what its tasks have spilled, for whatever reason.
 	Moves   int           `json:"moves,omitempty"`
 	Moving  units.Seconds `json:"moving_s,omitempty"`
 	Evicted units.Bytes   `json:"evicted_bytes,omitempty"`
@@ -319,9 +318,8 @@ type StageStatus struct {
 	Finished int `json:"finished,omitempty"`
 	// QuotaChanges counts the quotas written for it, or that would have been.
 	QuotaChanges int `json:"quota_changes"`
-	// LargeCPU is the CPU time of the large and long tasks that have finished here (of more
-	// than two mean ones' weight, or a core-second), LargeReading the part of it in which
-	// they read their records; 0 without any.
+	// LargeCPU is the CPU time of the large and long tasks that have finished here (of more than two mean ones' weight, or
+	// a core-second). LargeReading is the part of it in which they read their records; 0 without any.
 	LargeCPU     units.Work `json:"large_core_seconds,omitempty"`
 	LargeReading units.Work `json:"large_reading_core_seconds,omitempty"`
 	// Samples are the ticks since the last status, oldest first, at most MostSamples.

@@ -32,9 +32,8 @@ type Profile struct {
 	Duration units.Seconds `json:"duration_s"`
 	// Cores is what was offered when it was recorded.
 	Cores units.Cores `json:"cores"`
-	// Contended says that no run had all its cores to itself so far: its times are those of
-	// a run beside other applications, capped, or of nodes that came and went; its work is
-	// its own.
+	// Contended says that no run had all its cores to itself so far. Its times are those of a run beside other
+	// applications, capped, or of nodes that came and went; its work is its own.
 	Contended bool `json:"contended,omitempty"`
 	// ExecutorStart is the CPU time of an executor from its start until the first task,
 	// 0 where it is not known.
@@ -103,9 +102,9 @@ type Residual struct {
 
 // ProfileHabit is what earlier runs have shown of a program besides what its stages take.
 type ProfileHabit struct {
-	// FailedAt is how many times what it takes at all cores a SQL query, job or stage may take in a paced run, because
-	// one failed that does not fail at all cores; 0 for no bound. Suspected is that of the newest paced run, which has
-	// failed, until a run at all cores shows whether pacing was why.
+	// FailedAt is how many times what it takes at all cores a SQL query, job or stage may take in a paced run. There is a
+	// bound because one failed that does not fail at all cores; 0 for no bound. Suspected is that of the newest paced run,
+	// which has failed, until a run at all cores shows whether pacing was why.
 	FailedAt  float64 `json:"failed_at,omitempty"`
 	Suspected float64 `json:"suspected,omitempty"`
 	// Pool is the fair scheduler's pool that most of its work was submitted in, "" where jobs go in order.
@@ -260,10 +259,9 @@ func DecodeProfile(r io.Reader) (Profile, error) {
 	return Profile{}, f.err("profile")
 }
 
-// Validate reports every fault of p at once as one KindInvalid error: schema,
-// name, stage ids that repeat, parents that are unknown or do not precede their
-// stage (so a graph that passes is acyclic), numbers that are not positive, more variants
-// than MostVariants, more stages or parents in all of them than MostStages and MostEdges.
+// Validate reports every fault of p at once as one KindInvalid error. Faults are schema, name, stage ids that repeat,
+// parents that are unknown or do not precede their stage (so a graph that passes is acyclic). So are numbers that are
+// not positive, more variants than MostVariants, more stages or parents in all of them than MostStages and MostEdges.
 func (p Profile) Validate() error {
 	var f faults
 	f.check(p.Schema == ProfileSchema, "schema is %d, want %d", p.Schema, ProfileSchema)

@@ -23,9 +23,9 @@
 //
 // Sums run over those that are served, which are in order of start. Under flexible-preemptive they, and those that
 // wait, are in order of priority first. Each condition holds in both dimensions. The source prints C + sum of C_j <
-// total, by which a job that fills the cluster would never start, and C <= sum of E_j to preempt, by which core units
-// could exceed the total. With Pass those behind the head may start, and where nothing is taken back grow, in what is
-// free of
+// total, by which a job that fills the cluster would never start. It also prints C <= sum of E_j to preempt, by which
+// core units could exceed the total. With Pass those behind the head may start, and where nothing is taken back grow,
+// in what is free of
 //
 //	total - C of the head - units of those that have started since it came
 //

@@ -1,7 +1,7 @@
 package assign
 
 // justice reserves the part that lies half way from what the last job had to the least that any has needed if that job
-// was in time, else to the greatest; to that it adds the mean error (Algorithms 3 to 6).
+// was in time, else to the greatest. To that it adds the mean error (Algorithms 3 to 6).
 func justice() reservation {
 	return reservation{late: true, need: (*reserve).learnt, fraction: func(l Learnt) float64 {
 		bound := l.Most

@@ -77,7 +77,7 @@ func (p Policy) Learn(learnt []byte, o Outcome) []byte {
 	return b
 }
 
-// Fraction is the part of what a job could use that p reserves for one that comes now, and after how many ends; known
+// Fraction is the part of what a job could use that p reserves for one that comes now, and after how many ends. known
 // is false until enough have ended, and under a rule that learns nothing.
 func (p Policy) Fraction(learnt []byte) (fraction float64, runs int, known bool) {
 	l, _ := ReadLearnt(learnt)

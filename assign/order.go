@@ -34,7 +34,7 @@ func orders() []entry[key] {
 	}
 }
 
-// due is when j has to have ended, or counts as having to: one that has to start soon would otherwise be passed until
+// due is when j has to have ended, or counts as having to. A job that has to start soon would otherwise be passed until
 // too late by all that come and are due before it ends.
 func due(now units.Instant, j *Job) units.Instant {
 	latest := j.Due.Add(-j.Time.Duration())

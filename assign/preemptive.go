@@ -2,7 +2,7 @@ package assign
 
 import "math"
 
-// preemptive is Algorithm 2. Jobs of a higher priority than the last that is served come before the line, and start
+// preemptive is Algorithm 2. Jobs of a higher priority than the last that is served come before the line. They start
 // where their core units fit beside those of all that are served, whether anything has left or not, and even where
 // those can fill the whole.
 func preemptive(r *round) {

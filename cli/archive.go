@@ -18,9 +18,9 @@ const (
 	confExtraPath      = "spark.driver.extraClassPath"
 )
 
-// driverOptions returns the options of the driver's JVM, "" where the user has his own default
-// ones: how it compiles, and the class-data archive that a node controller on this machine has
-// made for its Spark, where there is one and the driver can use it.
+// driverOptions returns the options of the driver's JVM, "" where the user has his own default ones. They are how it
+// compiles, and the class-data archive that a node controller on this machine has made for its Spark, where there is
+// one and the driver can use it.
 func (l *launch) driverOptions() string {
 	if l.given(confDefaultOptions, "") != "" || l.inCluster() {
 		return ""

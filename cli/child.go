@@ -23,11 +23,10 @@ import (
 // to it and returns its exit code as a codedError. It gets SIGTERM when this process is
 // killed: nobody would report its exit, and no one waits for it any more.
 //
-// With a terminal it is in the process group of its caller, as if that had started it itself: it
-// reads from the terminal, which sends Ctrl-C and Ctrl-Z to both, and goes on where the caller does.
-// Without one it leads a session: a kernel that divides CPUs by session (autogroup) then gives a
-// driver that hands out tasks its turn beside one that starts, with a dozen threads that compile.
-// Nice is by how much such a session yields (launch.yields), 0 for not.
+// With a terminal it is in the process group of its caller, as if that had started it itself. It reads from the
+// terminal, which sends Ctrl-C and Ctrl-Z to both, and goes on where the caller does. Without one it leads a session: a
+// kernel that divides CPUs by session (autogroup) then gives a driver that hands out tasks its turn beside one that
+// starts, with a dozen threads that compile. Nice is by how much such a session yields (launch.yields), 0 for not.
 func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nice int, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
@@ -124,9 +123,8 @@ func sinceBoot() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// reportTimeout bounds how long the exit of an application is kept from its user's
-// sight by a planner that does not answer any more, reportAgain is how soon one that is
-// just restarted is asked again.
+// reportTimeout bounds how long the exit of an application is kept from its user's sight by a planner that does not
+// answer any more. reportAgain is how soon one that is just restarted is asked again.
 const (
 	reportTimeout = 3 * time.Second
 	reportAgain   = 200 * time.Millisecond

@@ -2,11 +2,10 @@ package controller
 
 import "slices"
 
-// Chains appends to into[:0] what is left for each slot of an executor, in
-// weight, the longest first: the rest of the task that runs there and the waiting
-// tasks that will follow it, each taken by the slot that is free first. running
-// is what is left of the running tasks, slots how many run side by side. No
-// allocation where into has room for 4 slots + 1 values.
+// Chains appends to into[:0] what is left for each slot of an executor, in weight, the longest first. That is the rest
+// of the task that runs there and the waiting tasks that will follow it, each taken by the slot that is free first.
+// running is what is left of the running tasks, slots how many run side by side. No allocation where into has room for
+// 4 slots + 1 values.
 //
 // Of the waiting tasks only the sum is known. So the worst that it allows is
 // taken: that what it holds beyond w.Lightest for each is in one task, no heavier
@@ -41,7 +40,7 @@ func Chains(into, running []float64, w Waiting, slots int) []float64 {
 
 // place gives tasks of weight each and then one that weighs last, no less, to the
 // shortest of chains, which ascend, one after another; it returns them descending,
-// in the same memory. A chain that has got a task is never shorter than one that got a task before: so those that have
+// in the same memory. A chain that has got a task is never shorter than one that got a task before. So those that have
 // one are a queue behind chains, and the shortest of all is its first or the first of the rest.
 func place(chains []float64, each float64, tasks int, last float64) []float64 {
 	n, first, queue := len(chains), 0, len(chains)
@@ -112,9 +111,8 @@ func pour(chains []float64, weight float64) {
 	}
 }
 
-// coresFor is how many cores do work in as long as one core does span, both in
-// weight, where chains (longest first, not empty) bound what they can be used
-// for: of c cores shared equally by k < c tasks c - k are idle, which adds up to
+// coresFor is how many cores do work in as long as one core does span, both in weight, where chains (longest first, not
+// empty) bound what they can be used for. Of c cores shared equally by k < c tasks c - k are idle, which adds up to
 //
 //	idle(c) = sum over j <= c of (V1 - Vj)
 //
@@ -137,10 +135,9 @@ func coresFor(chains []float64, work, span float64) float64 {
 	return float64(len(chains))
 }
 
-// tail is how much longer, in seconds, the last tasks take than their work over
-// the request says, because a task cannot use more than one core: with r tasks
-// that end evenly staggered, one task's time times (c - 1)/2r (the sum over the
-// last j < c tasks of (1 - j/c)/r). It stands in for chains that are not known.
+// tail is how much longer, in seconds, the last tasks take than their work over the request says, because a task cannot
+// use more than one core. With r tasks that end evenly staggered it is one task's time times (c - 1)/2r (the sum over
+// the last j < c tasks of (1 - j/c)/r). It stands in for chains that are not known.
 func tail(c, rate float64, running int) float64 {
 	if c <= 1 || running < 1 {
 		return 0

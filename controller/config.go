@@ -33,9 +33,8 @@ type Config struct {
 	Eta float64 `json:"eta"`
 	// Interval is q, the nominal time between two steps. 500 ms by default.
 	Interval time.Duration `json:"interval"`
-	// K is the gain in cores for an error of 1, that is of the whole stage, as
-	// in the authors' code; the K of Eq 17, in cores per per cent, is a
-	// hundredth of it. 0 takes Eq 17. Used by LawPI alone.
+	// K is the gain in cores for an error of 1, that is of the whole stage, as in the authors' code. The K of Eq 17, in
+	// cores per per cent, is a hundredth of it. 0 takes Eq 17. Used by LawPI alone.
 	K float64 `json:"k"`
 	// Ti is the integral time; a = 1 - Interval/Ti. 0 takes Eq 17. Used by
 	// LawPI alone.

@@ -45,12 +45,11 @@ const (
 //
 //	rho(k) = p rho(k-1) + (1-p) Kf c(k-1),
 //
-// to a recorded step response, q being the interval of p. It minimises the error of the
-// simulated response (not that of predicting a noisy rate from a noisy rate, which
-// would make p too small): for a given p the best Kf is a ratio of two sums, so p
-// alone is searched. Points need not be evenly spaced; those with no time between
-// them are skipped, falling progress is no rate. It returns an error where the
-// cores were not changed enough or the points are too few or no numbers.
+// to a recorded step response, q being the interval of p. It minimises the error of the simulated response (not that of
+// predicting a noisy rate from a noisy rate, which would make p too small). For a given p the best Kf is a ratio of two
+// sums, so p alone is searched. Points need not be evenly spaced; those with no time between them are skipped, falling
+// progress is no rate. It returns an error where the cores were not changed enough or the points are too few or no
+// numbers.
 func Identify(points []Response, q time.Duration) (Identified, error) {
 	if q <= 0 {
 		return Identified{}, fmt.Errorf("identify: interval is %v, want more than 0", q)

@@ -12,9 +12,8 @@ const (
 	leastUtilization = 0.5
 )
 
-// Utilization compares the CPU really used with what was in force and could be used:
-// tasks that wait for their input, for other users of the machine or for a
-// garbage collection leave a part of their cores idle. Two sums that forget
+// Utilization compares the CPU really used with what was in force and could be used. Tasks that wait for their input,
+// for other users of the machine or for a garbage collection leave a part of their cores idle. Two sums that forget
 // exponentially; the zero value knows nothing yet.
 type Utilization struct {
 	// Got and Had are core-seconds.

@@ -127,8 +127,9 @@ func (a *audit) refused(r bus.Refusal) {
 	}
 }
 
-// asked notes what came of a request: a change at once, before its answer, a refusal apart from whoever refuses, and no
-// more of one login's, or of all applications' or tickets', than are read: 20 at once and 5 a second.
+// asked notes what came of a request. A change is noted at once, before its answer, a refusal apart from whoever
+// refuses. No more are noted of one login's, or of all applications' or tickets', than are read: 20 at once and 5 a
+// second.
 func (a *audit) asked(by api.Principal, l auditLine, err *api.Error) {
 	l.Who, l.Result = cmp.Or(l.Who, by.Login()), result(err)
 	if err == nil {

@@ -180,9 +180,8 @@ func copyFile(out *os.File, path string) error {
 	return err
 }
 
-// Restored says what Restore has found in a state directory: Kept is where the store is now that was
-// there, "" for none; Left are the files of credentials and TLS that were there, and are not those of
-// the backup.
+// Restored says what Restore has found in a state directory: Kept is where the store is now that was there, "" for
+// none. Left are the files of credentials and TLS that were there, and are not those of the backup.
 type Restored struct {
 	Kept string
 	Left []string

@@ -87,10 +87,9 @@ func (c PlannerConfig) Validate() error {
 type NodeConfig struct {
 	// Name is the node's: letters, digits, - and _.
 	Name string
-	// Planner is the planner's NATS address or that of the server between them,
-	// host:port or a URL nats:// or tls://host:port; Credentials the file with the
-	// node's credential, "" has it in State: where an operator's is found for the planner, one
-	// of Owners', the node gets its own by that. TLS are the files of a secured connection.
+	// Planner is the planner's NATS address or that of the server between them, host:port or a URL nats:// or
+	// tls://host:port. Credentials is the file with the node's credential, "" has it in State. Where an operator's is
+	// found for the planner, one of Owners', the node gets its own by that. TLS are the files of a secured connection.
 	Planner     string
 	Credentials string
 	Owners      []Owner
@@ -127,10 +126,9 @@ type NodeConfig struct {
 	Mounts  string
 
 	// ExecutorUser is whom all executors run as, by name or number; root has to be named. EachUser is as none.
-	// "" depends on the application: who has submitted it, where the planner has made sure
-	// of that and this machine knows the user; where nobody is known, whoever has called sudo
-	// or, without root, started this process; else a user id of ExecutorUIDs
-	// (executor.ParseUIDs), one for each application.
+	// "" depends on the application. It is the user who has submitted it, where the planner has made sure of that and this
+	// machine knows the user. Where nobody is known it is whoever has called sudo or, without root, started this process;
+	// else a user id of ExecutorUIDs (executor.ParseUIDs), one for each application.
 	ExecutorUser string
 	ExecutorUIDs string
 	// SparkHome and JavaHome win over the driver's when they are set. SparkHomes and

@@ -20,9 +20,9 @@
 //	|  then publishes Plans and Directives and replies       |
 //	+-------------------------------------------------------+
 //
-// All that serves is a term (term.go). On a NATS server of one's own the store is a bucket that
-// planners share in its JetStream (standby.go): a planner has a term while it holds the lease, and looks at that
-// every 200 ms while it has none.
+// All that serves is a term (term.go). On a NATS server of one's own the store is a bucket that planners share in its
+// JetStream (standby.go). A planner has a term while it holds the lease, and looks at that every 200 ms while it has
+// none.
 //
 // A node controller (cmd/nodecontroller):
 //

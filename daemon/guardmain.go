@@ -32,11 +32,10 @@ const (
 	lockAgain = 20 * time.Millisecond
 )
 
-// Guard turns this process into the guard of a node controller: it waits for
-// that one's end and, when it died and no other came in time, lifts the quotas
-// below its cgroup parent and says so in a line on its standard output, which is
-// STATE/guard.log. There are two per state directory, each with a lock of its own: the newest
-// of a lock replaces the one before. It takes no arguments and returns at its end.
+// Guard turns this process into the guard of a node controller. It waits for that one's end and, when it died and no
+// other came in time, lifts the quotas below its cgroup parent and says so in a line on its standard output
+// (STATE/guard.log). There are two per state directory, each with a lock of its own: the newest of a lock replaces the
+// one before. It takes no arguments and returns at its end.
 func Guard(args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s takes no arguments: it is for the node controller", GuardCommand)

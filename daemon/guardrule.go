@@ -36,9 +36,8 @@ type guardRule struct {
 	orphaned bool
 }
 
-// next takes an event in. A guard that is told to end while its node controller
-// lives stays: where both are told (a service that stops, a machine that goes
-// down) the node controller has quotas to lift first and may fail at it. Told
+// next takes an event in. A guard that is told to end while its node controller lives stays. Where both are told (a
+// service that stops, a machine that goes down) the node controller has quotas to lift first and may fail at it. Told
 // without one it lifts at once rather than not at all.
 func (r *guardRule) next(e guardEvent) guardVerdict {
 	switch e {

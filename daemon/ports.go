@@ -55,11 +55,10 @@ type held struct {
 	ended     string // How it has ended, once it has.
 }
 
-// looksPerTick is about how many executors a tick has a closer look at, where it
-// does not have one at each: it reads how long the quota has held them back, which
-// statuses tell and nothing decides on, and, where the kernel tells of other
-// writers (cgroup.WatchQuotas), the quota in force, a second look for what the
-// kernel cannot see. With 200 executors each has its turn after 6.5 s.
+// looksPerTick is about how many executors a tick has a closer look at, where it does not have one at each. It reads
+// how long the quota has held them back, which statuses tell and nothing decides on. Where the kernel tells of other
+// writers (cgroup.WatchQuotas) it reads the quota in force, a second look for what the kernel cannot see. With 200
+// executors each has its turn after 6.5 s.
 const looksPerTick = 16
 
 // lookEvery is the number of ticks in which each of n executors has its turn.

@@ -77,7 +77,7 @@ func openStore(dir, name string, sync store.SyncPolicy, log *slog.Logger) (*stor
 	return db, err
 }
 
-// awaitLock locks a daemon's file. A file that is locked is tried again for a moment: a guard holds a node's while it
+// awaitLock locks a daemon's file. A file that is locked is tried again for a moment. A guard holds a node's while it
 // lifts quotas, and a process that was forked holds all of its parent's until it executes its program.
 func awaitLock(path string) (*os.File, error) {
 	for deadline := time.Now().Add(500 * time.Millisecond); ; time.Sleep(20 * time.Millisecond) {

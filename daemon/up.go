@@ -80,9 +80,8 @@ func LimitMemory() {
 	debug.SetMemoryLimit(memoryLimit)
 }
 
-// LimitPlannerMemory is LimitMemory for a planner: its heap has what it knows of
-// all nodes and applications, an event that meets a collection takes twice as long
-// or more, so there are to be fewer of them.
+// LimitPlannerMemory is LimitMemory for a planner: its heap has what it knows of all nodes and applications. An event
+// that meets a collection takes twice as long or more, so there are to be fewer of them.
 func LimitPlannerMemory() {
 	debug.SetGCPercent(150)
 	debug.SetMemoryLimit(memoryLimit)

@@ -3,9 +3,8 @@ package dag
 import "github.com/sparkpacer/pacer/units"
 
 const (
-	// stretch is the most by which the reserve may lengthen the stages to come, as a
-	// share of what they take at all cores: a reserve that they could not use up
-	// would only make the application early.
+	// stretch is the most by which the reserve may lengthen the stages to come, as a share of what they take at all cores.
+	// A reserve that they could not use up would only make the application early.
 	stretch = 0.25
 	// granularity is how far the end of the longest task is uncertain, as a share
 	// of it; granularityMost bounds what is left for that, as a share of the deadline.
@@ -13,13 +12,12 @@ const (
 )
 
 // horizon is the moment on the deadline clock until which the time is divided at
-// m. In the source that is alpha appDeadline for all stages. With p.Aim only the
-// application's end has one aim, Aim appDeadline less Margin and what the
-// longest task of the last stage leaves uncertain; before it, a stage that others
-// follow is aimed at alpha appDeadline, or later where the stages to come are too
-// short to use a larger reserve up. The stages to come have the part of the reserve that is not needed, so the last
-// stage gets what is left. Unforeseen work has its reserve besides (Params.Reserve): it takes time at the rate at which
-// it could be worked off. brief is the stage that has no use for a reserve, if there is one (unsteered), else noNode.
+// m. In the source that is alpha appDeadline for all stages. With p.Aim only the application's end has one aim, Aim
+// appDeadline less Margin and what the longest task of the last stage leaves uncertain. Before it, a stage that others
+// follow is aimed at alpha appDeadline, or later where the stages to come are too short to use a larger reserve up. The
+// stages to come have the part of the reserve that is not needed, so the last stage gets what is left. Unforeseen work
+// has its reserve besides (Params.Reserve): it takes time at the rate at which it could be worked off. brief is the
+// stage that has no use for a reserve, if there is one (unsteered), else noNode.
 func (p Params) horizon(b *backlog, m situation, brief int) units.Seconds {
 	alpha := units.Seconds(p.Alpha) * m.deadline
 	if p.Aim == 0 {

@@ -11,9 +11,8 @@ import (
 // divide the time takes as long as there are stages at work, not as the graph has stages.
 //
 // A head is a stage that nothing left comes before. Its branch is the head and what only it
-// leads to. A cut, which is a barrier or a stage that is alone, comes after all before it and before all
-// after it: what is behind the first cut that is left belongs to whom that belongs to, and is looked at when
-// the cut has ended.
+// leads to. A cut, which is a barrier or a stage that is alone, comes after all before it and before all after it.
+// Nodes behind the first cut that is left belong to whom that belongs to, and are looked at when the cut has ended.
 type backlog struct {
 	graph *Graph
 	whole []float64 // The cores that each stage occupies.
@@ -47,8 +46,8 @@ type backlog struct {
 	branch []float64
 }
 
-// tally is what is left of some nodes: what they occupy, their work, the durations of those not submitted and of those
-// that wait for an executor behind a stage, and the largest gaps of those not submitted.
+// tally is what is left of some nodes. It has what they occupy, their work, the durations of those not submitted and of
+// those that wait for an executor behind a stage, and the largest gaps of those not submitted.
 type tally struct{ left, work, ahead, behind, gaps float64 }
 
 func (t tally) plus(o tally) tally {

@@ -11,13 +11,11 @@ import (
 const SplitCriticalPath = "critical-path"
 
 // splitCriticalPath divides the time left as if all that is left were worked off
-// by a constant number of cores. Whatever runs side by side shares these cores
-// in proportion to the work of its branch, so that branches reach the stage that
-// joins them together; a stage may take until it ends in that schedule. Stages
-// one after the other get time in proportion to their work: Eq 1 and 3 with
-// beta = 0 and work for duration. A stage that runs alone and cannot use all cores
-// counts as if it kept them busy (occupied). With fewer executors than branches it is
-// a list schedule: a stage that finds none waits its turn (seats).
+// by a constant number of cores. Whatever runs side by side shares these cores in proportion to the work of its branch,
+// so that branches reach the stage that joins them together. A stage may take until it ends in that schedule. Stages
+// one after the other get time in proportion to their work: Eq 1 and 3 with beta = 0 and work for duration. A stage
+// that runs alone and cannot use all cores counts as if it kept them busy (occupied). With fewer executors than
+// branches it is a list schedule: a stage that finds none waits its turn (seats).
 func splitCriticalPath(p Params, b *backlog, m situation) units.Seconds {
 	spent := m.spent + b.overhead()
 	all, time := b.all().left, p.horizon(b, m, noNode)-spent
@@ -42,10 +40,9 @@ const unsteeredMore = 0.1
 // LeastCores is what an executor with running tasks has in any case.
 const LeastCores units.Cores = 0.1
 
-// unsteered returns the application's last stage, and the time that it
-// takes at all cores and a tenth more (unsteeredMore), if it is still to come, alone, and
-// its part of time would be less than Steerable, but more than that: it will have
-// all cores, so the rest of its part is for the stages before it. So is what it cannot use
+// unsteered returns the application's last stage, and the time that it takes at all cores and a tenth more
+// (unsteeredMore). It does so if it is still to come, alone, and its part of time would be less than Steerable, but
+// more than that. It will have all cores, so the rest of its part is for the stages before it. So is what it cannot use
 // by the least cores that its executors have.
 func (b *backlog) unsteered(p Params, m situation, time units.Seconds) (last int, least units.Seconds, ok bool) {
 	last = len(b.left) - 1
@@ -87,12 +84,11 @@ func (b *backlog) without(last int) float64 {
 	return all
 }
 
-// occupied returns by node the work of each stage, or, where it runs alone, what all
-// cores of the recorded run could have done in the time that it took there, if
-// that is more: few or long tasks bound it, or they wait for their input. Such a
-// stage is stretched like the others, not held to the least time that it needs.
-// How long a stage takes beside others says nothing of the kind; but with one
-// executor none runs beside others, and its tasks bound it as they do a lone one.
+// occupied returns by node the work of each stage, or, where it runs alone, what all cores of the recorded run could
+// have done in the time that it took there, if that is more. Few or long tasks bound it, or they wait for their input.
+// Such a stage is stretched like the others, not held to the least time that it needs. How long a stage takes beside
+// others says nothing of the kind; but with one executor none runs beside others, and its tasks bound it as they do a
+// lone one.
 func (g *Graph) occupied(one bool) []float64 {
 	all := make([]float64, len(g.nodes))
 	for i := range g.nodes {

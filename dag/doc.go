@@ -52,8 +52,8 @@
 // with the lowest id. A stage that runs alone and could not use all cores in the recorded run
 // counts with the time that it took.
 //
-// Legs have a bound where something in the program has (Params.Legs): a stage gets no more than the part
-// of what is left of its leg's time that its duration is of those of what follows it there (Within).
+// Legs have a bound where something in the program has (Params.Legs). A stage gets no more than the part of what is
+// left of its leg's time that its duration is of those of what follows it there (Within).
 //
 // # Feasibility
 //

@@ -74,7 +74,7 @@ func (g *Graph) Forecast(p Params, deadline units.Seconds, supply Supply, elapse
 }
 
 // EarliestOf is the earliest deadline that is feasible for g, to within a thousandth, also where f, which is its
-// Forecast for the same, has no need of it: no later than one that was found feasible; 0 if there is none.
+// Forecast for the same, has no need of it. It is no later than one that was found feasible; 0 if there is none.
 func (f Forecast) EarliestOf(g *Graph, p Params, deadline units.Seconds, supply Supply,
 	elapsed units.Seconds) units.Seconds {
 	if f.Verdict == api.VerdictInfeasible || f.Verdict == api.VerdictUnknown {
@@ -111,15 +111,12 @@ func judge(finish, full, deadline units.Seconds) api.Verdict {
 const roomShare = 0.95
 
 // Choose returns the parameters of the shape, of at most so many executors on a node,
-// in which the application should run to keep the deadline: the cheapest one. Each
-// executor beside the first one costs CPU time, for its start and for what the first
-// stage on it compiles, and saves time only where tails and gaps of stages that take
-// turns leave cores unused. So it is the least number of executors by which the
-// deadline is kept and would be at all cores with room to spare (roomShare). Where
-// there is none all stages share one executor, as in the recorded run, with all
-// cores (Open); an application without branches runs like that anyway, so it is held
-// to its deadline. Without cores or a deadline to judge by it is most.
-// p.Executors and p.Open are not looked at.
+// in which the application should run to keep the deadline: the cheapest one. Each executor beside the first one costs
+// CPU time, for its start and for what the first stage on it compiles. It saves time only where tails and gaps of
+// stages that take turns leave cores unused. So it is the least number of executors by which the deadline is kept and
+// would be at all cores with room to spare (roomShare). Where there is none all stages share one executor, as in the
+// recorded run, with all cores (Open); an application without branches runs like that anyway, so it is held to its
+// deadline. Without cores or a deadline to judge by it is most. p.Executors and p.Open are not looked at.
 func (g *Graph) Choose(p Params, most int, deadline units.Seconds, supply Supply, elapsed units.Seconds) Params {
 	p.Open = false
 	if most <= 1 || !(supply.Cores > 0) || !(deadline > 0) {

@@ -141,10 +141,9 @@ func (g *Graph) Alone(id int) bool {
 	return ok && g.nodes[i].alone
 }
 
-// Overhead returns what the driver will take that no core can shorten, when the
-// stages with the given ids are not ready yet: the largest sum of gaps along one
-// path of them, the tail and the exit. The stages must include all that depend on one of
-// them, which is so at any moment of a run; unknown ids are ignored.
+// Overhead returns what the driver will take that no core can shorten, when the stages with the given ids are not ready
+// yet. That is the largest sum of gaps along one path of them, the tail and the exit. The stages must include all that
+// depend on one of them, which is so at any moment of a run; unknown ids are ignored.
 func (g *Graph) Overhead(remaining []int) units.Seconds {
 	var gaps units.Seconds
 	for _, id := range remaining {

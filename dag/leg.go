@@ -26,8 +26,8 @@ func (b Bound) of(takes units.Seconds) units.Seconds {
 	return bound
 }
 
-// A leg is aimed so long before its bound, as a part of that, but no more than boundSeconds and boundMore of it: who
-// waits for a leg counts what comes before its first stage, too, and a stage may end a little after its aim.
+// A leg is aimed so long before its bound, as a part of that, but no more than boundSeconds and boundMore of it. The
+// waiting program counts what comes before its first stage, too, and a stage may end a little after its aim.
 const (
 	boundRoom                  = 0.2
 	boundSeconds units.Seconds = 5
@@ -158,9 +158,9 @@ func (b Bound) within(s *api.ProfileStage, r rest, left units.Seconds) units.Sec
 // One is how long a stage of one of several jobs that a profile has as one may take, which takes so long at all cores.
 func (b Bound) One(takes units.Seconds) units.Seconds { return aimed(b.of(takes)) }
 
-// Within is how long stage m.Stage of g may take from now on by p.Legs, where its leg has begun at m.Began: as long as
-// the stages that follow it in its leg can have their part. It is +Inf where nothing is bound, and <= 0 where the
-// time has passed: all cores.
+// Within is how long stage m.Stage of g may take from now on by p.Legs, where its leg has begun at m.Began. That is as
+// long as the stages that follow it in its leg can have their part. It is +Inf where nothing is bound, and <= 0 where
+// the time has passed: all cores.
 func (p Params) Within(g *Graph, m Moment) units.Seconds {
 	i, known := g.index[m.Stage]
 	if !known || p.Legs == (Bound{}) {

@@ -4,8 +4,8 @@ import "slices"
 
 // listSchedule says which stages of a schedule have executors when there may be fewer of
 // these than branches: a list schedule. A stage keeps its executor to its end. An executor that comes free goes to
-// stages that wait, in order of id (that of submission: so do drivers), and only then to stages that have become ready
-// by that end: these come after their gap.
+// stages that wait, in order of id (that of submission: so do drivers). Only then it goes to stages that have become
+// ready by that end: these come after their gap.
 type listSchedule struct {
 	// most is how many stages can have executors, 0 for any number.
 	most int

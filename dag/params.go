@@ -15,9 +15,8 @@ type Params struct {
 	// 1. With 1 nothing is left for what follows the last stage. With Aim it holds
 	// for stages that others follow.
 	Alpha float64
-	// Aim is the share of the deadline that the application's end is aimed at, so
-	// that the last stage gets what is left: at least Alpha and at most 1, or 0,
-	// which keeps Alpha for all stages, as the source does.
+	// Aim is the share of the deadline that the application's end is aimed at, so that the last stage gets what is left.
+	// It is at least Alpha and at most 1, or 0, which keeps Alpha for all stages, as the source does.
 	Aim float64
 	// Margin is taken off the time to Aim besides: what does not grow with the
 	// deadline, as the node's last tick and the driver's last words.

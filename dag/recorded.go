@@ -55,9 +55,9 @@ func (g *Graph) findFactors() {
 	}
 }
 
-// kept is what the stage at node i keeps busy as far as that is known of it by itself. More cores
-// than it had make it faster, as far as it has tasks; with fewer it is as slow as its
-// work makes it, but not faster than it was: what it waited for is not known.
+// kept is what the stage at node i keeps busy as far as that is known of it by itself. More cores than it had make it
+// faster, as far as it has tasks. With fewer it is as slow as its work makes it, but not faster than it was: what it
+// waited for is not known.
 func (s scene) kept(i int) float64 {
 	g := s.graph
 	stage := g.nodes[i].stage
@@ -103,8 +103,8 @@ func (s scene) end(from, to int, at float64) float64 {
 	return at
 }
 
-// scale finds the factor of the nodes in [from, to), which begin at a moment, by which the last of them
-// ends at end, as far as there is one, and sets what they keep busy in s by it.
+// scale finds the factor of the nodes in [from, to), which begin at a moment, by which the last of them ends at end, as
+// far as there is one. It sets what they keep busy in s by it.
 func (g *Graph) scale(s scene, from, to int, at, end float64) {
 	kept := slices.Clone(s.busy[from:to])
 	ends := func(factor float64) float64 {
@@ -124,9 +124,9 @@ func (g *Graph) scale(s scene, from, to int, at, end float64) {
 	ends(math.Exp(low))
 }
 
-// Cost of an executor beside the first one of a node, where no run has shown it: the
-// CPU time of its start, and what the first stage that it runs uses besides, since
-// nothing is compiled there. Measured on SQL stages of 5 to 7 core-seconds.
+// Cost of an executor beside the first one of a node, where no run has shown it. It is the CPU time of its start, and
+// what the first stage that it runs uses besides, since nothing is compiled there. Measured on SQL stages of 5 to 7
+// core-seconds.
 const (
 	priorStart  units.Work = 5
 	priorWarmup units.Work = 4

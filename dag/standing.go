@@ -37,8 +37,8 @@ type Underway struct {
 	Waits bool
 }
 
-// Resume returns when an application ends that stands as told, and how its stages fare from now on, those that have
-// not ended: paced to the deadline in the shape of p, or with all cores if p is Open or deadline <= 0. Its executors
+// Resume returns when an application ends that stands as told, and how its stages fare from now on, those that have not
+// ended. It is paced to the deadline in the shape of p, or with all cores if p is Open or deadline <= 0. Its executors
 // have started and are warm. Without cores, or for stages that are not g's, it returns 0 and none.
 func (g *Graph) Resume(p Params, deadline units.Seconds, supply Supply, from Standing) (units.Seconds,
 	[]StageForecast) {

@@ -135,11 +135,10 @@ func (b *Bindings) ExecutorGone(id api.ExecutorID) {
 	b.settle()
 }
 
-// Ready says that a stage's tasks can run and returns what it is bound to. Order is its
-// place in the queue; weights has one entry for each task, in millionths of the mean
-// one, and is kept; cached is how many of its tasks have cached blocks on which
-// executor; the tasks of a barrier stage start together, so shares do not bind it; pool is that of a fair scheduler,
-// "" without one.
+// Ready says that a stage's tasks can run and returns what it is bound to. Order is its place in the queue; weights has
+// one entry for each task, in millionths of the mean one, and is kept. cached is how many of its tasks have cached
+// blocks on which executor. The tasks of a barrier stage start together, so shares do not bind it; pool is that of a
+// fair scheduler, "" without one.
 func (b *Bindings) Ready(key api.StageKey, order int, weights []int64, cached map[api.ExecutorID]int,
 	barrier bool, pool string) []api.Binding {
 	s := newStage(key, order, weights, cached, barrier)

@@ -139,9 +139,9 @@ func (b *Bindings) settle() {
 	b.give(queue, nodes)
 }
 
-// give has stages of several executors on a node give one to each stage that waits: an idle one
-// at once, else the one with the fewest tasks starts no more, and the first that is idle goes
-// over. The tasks of a barrier stage start together: it gives none, and one would not do for it.
+// give has stages of several executors on a node give one to each stage that waits. It is an idle one at once, else the
+// one with the fewest tasks starts no more, and the first that is idle goes over. The tasks of a barrier stage start
+// together: it gives none, and one would not do for it.
 func (b *Bindings) give(queue []*stage, nodes []place) {
 	var gave []*part // Until now.
 	for _, s := range b.stages {

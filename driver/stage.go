@@ -105,8 +105,8 @@ func (s *stage) unbind(p *part) {
 	s.bound = slices.DeleteFunc(s.bound, func(o *part) bool { return o == p })
 }
 
-// choose is the executor of a node with the fewest zombies, of these the one with most of the
-// stage's cached blocks, of those that no stage has or that other stages leave to it, these last.
+// choose takes, of a node's executors that no stage has or that other stages leave to it, one with the fewest zombies.
+// Of these it takes one with most of the stage's cached blocks, then one that no stage has.
 func (s *stage) choose(there []executor, holders map[api.ExecutorID]*stage,
 	zombies map[api.ExecutorID]int) (best api.ExecutorID, found bool) {
 	held := func(id api.ExecutorID) int {

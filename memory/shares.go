@@ -72,9 +72,9 @@ const (
 	leastPage = units.MiB
 )
 
-// Floor is the least off-heap memory that an executor is started with and ever shrunk to:
-// what its user declared, what Spark would use of the heap for execution, which all moves
-// off it, and two pages of at least a MiB for each slot.
+// Floor is the least off-heap memory that an executor is started with and ever shrunk to. It is the most of what its
+// user declared, what Spark would use of the heap for execution, which all moves off it, and two pages of at least a
+// MiB for each slot.
 func Floor(declared, heap, page units.Bytes, slots int) units.Bytes {
 	execution := units.Bytes(float64(max(0, heap-reserved)) * executionPart)
 	floor := max(declared, execution, 2*max(page, leastPage)*units.Bytes(slots))

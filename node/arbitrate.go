@@ -33,9 +33,9 @@ type division struct {
 }
 
 // claimant is an executor with running tasks: with its control, or nil where no target of
-// it is in force. first says that its application has a deadline that can be kept, and no
-// cap; urgent that it is that, needs nearly all there is to be in time, and has its driver on
-// the same cores; reserved that it asks for no more than is reserved for its application, which no target holds.
+// it is in force. first says that its application has a deadline that can be kept, and no cap. urgent says that it is
+// that, needs nearly all there is to be in time, and has its driver on the same cores. reserved says that it asks for
+// no more than is reserved for its application, which no target holds.
 type claimant struct {
 	x                       *executor
 	c                       *control
@@ -95,9 +95,9 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	}
 	for i, p := range d.part {
 		if held && p.c == nil && (p.x.cap.part == 0 || d.grants[i] < p.x.cap.part) {
-			// By weight alone it would take the core that is kept for a driver, or the time that a
-			// stage leaves which is short of cores, but waits for its next tasks: all executors
-			// together have one weight against the driver that is to make them.
+			// By weight alone it would take the core that is kept for a driver, or the time that a stage leaves which is short
+			// of cores, but waits for its next tasks. All executors together have one weight against the driver that is to make
+			// them.
 			p.x.cap.part = d.grants[i]
 		}
 	}
@@ -113,10 +113,10 @@ func (d *division) divide(r *roster, now units.Instant, tick bool) {
 	}
 }
 
-// weigh has weights divide what quotas would, and reports whether they do: with gamma 1 all that
-// nobody asks for is given away, so no quota is to hold a stage back, and one would leave idle what
-// the first one, as it waits for its next tasks, does not use of its part. They do not where cores
-// are left that a stage could use (Eq21Printed), or where those who share had less than their floor by weight.
+// weigh has weights divide what quotas would, and reports whether they do. With gamma 1 all that nobody asks for is
+// given away, so no quota is to hold a stage back. A quota would leave idle what the first one, as it waits for its
+// next tasks, does not use of its part. They do not where cores are left that a stage could use (Eq21Printed), or where
+// those who share had less than their floor by weight.
 func (d *division) weigh(limit, most units.Cores) bool {
 	granted, bound, behind, all := units.Cores(0), false, Weight(0), Weight(0)
 	for i, p := range d.part[:d.watched] {
@@ -165,11 +165,10 @@ func (d *division) enterDrivers(r *roster, now units.Instant) (n int) {
 	return n
 }
 
-// unbound is the executor that needs no quota, nil where all need one: its stage is the only
-// one or the first of all applications', asks for more than there is and has more than any
-// other, and no core is kept for a driver. Executors with a quota have as much as that allows, since the kernel gives
-// an executor that wants less than its part no less. By weight alone the executors that share have what is left of the
-// capacity.
+// unbound is the executor that needs no quota, nil where all need one. Its stage is the only one or the first of all
+// applications', asks for more than there is and has more than any other, and no core is kept for a driver. Executors
+// with a quota have as much as that allows, since the kernel gives an executor that wants less than its part no less.
+// By weight alone the executors that share have what is left of the capacity.
 func (d *division) unbound(limit units.Cores) *executor {
 	most, second := d.widest()
 	c := most.c

@@ -22,16 +22,15 @@ import (
 // from it as long as they leave it that.
 //
 // The CPU time of executors that are left alone (api.Mode) is smoothed alike and taken off as well, up to half of the
-// capacity: with less a quota would keep what they have taken from ever coming back. A JVM that starts beside stages of
+// capacity. With less a quota would keep what they have taken from ever coming back. A JVM that starts beside stages of
 // other applications is one of the others.
 //
 // The smoothing and the floor keep one noisy tick from collapsing every grant;
 // it cannot oscillate because nothing that Pacer grants enters others.
 //
-// A driver whose application is over has its exit before it, and its deadline: a core is kept
-// free for each that runs on this machine, half of what is offered at most, until the planner
-// knows that it has exited, for Room.Exit at most. Until it has that core, what others use
-// does not show it.
+// A driver whose application is over has its exit before it, and its deadline. A core is kept free for each that runs
+// on this machine, half of what is offered at most, until the planner knows that it has exited, for Room.Exit at most.
+// Until it has that core, what others use does not show it.
 type capacity struct {
 	room                  *sharing.Room
 	total, offered, floor units.Cores

@@ -70,9 +70,8 @@ type Config struct {
 	// to all cores. 2 s: the oldest page seen of a healthy JVM at 0.05 core was
 	// 0.8 s (docs/decisions/016).
 	Stale time.Duration
-	// Grace is for how long executors of applications run on that the Plan in force knows
-	// nothing of, without a task and while planners can be heard; 15 min: longer than a planner
-	// takes to come back, and a driver to find it.
+	// Grace is for how long executors of applications run on that the Plan in force knows nothing of, without a task and
+	// while planners can be heard. 15 min is longer than a planner takes to come back, and a driver to find it.
 	Grace time.Duration
 	// Conflict is Insist by default: a quota is the plan's, and whoever changes
 	// one mostly does not know that.
@@ -82,10 +81,9 @@ type Config struct {
 	// four ticks, lets a burst of one tick pass with a fifth of its height.
 	Smoothing time.Duration
 	// LeastCapacity is the share of Offered that others cannot take away,
-	// whatever is measured; 0.85. The parent group's weight entitles Pacer to
-	// four fifths of a contended machine (package cgroup), and what others use
-	// while our quotas leave cores idle says nothing about what we could get:
-	// with 0.5 a busy neighbour holds two branches at half of what they need.
+	// whatever is measured; 0.85. The parent group's weight entitles Pacer to four fifths of a contended machine (package
+	// cgroup), and what others use while our quotas leave cores idle says nothing about what we could get. With 0.5 a busy
+	// neighbour holds two branches at half of what they need.
 	LeastCapacity units.Fraction
 
 	// StatusEvery is the least time between two NodeStatuses unless an executor

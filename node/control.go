@@ -166,9 +166,8 @@ func (c *control) each() units.Cores {
 // so far: a JVM's first tasks use more than the others.
 const priorPart = 0.1
 
-// saves is how much less of what is left of the share its CPU time is than predicted, by what it has
-// used so far for what is done: held back, tasks use less than with all cores, with which
-// the profile was made. 0 where they use more.
+// saves is how much less of what is left of the share its CPU time is than predicted, by what it has used so far for
+// what is done. Held back, tasks use less than with all cores, with which the profile was made. 0 where they use more.
 func (c *control) saves() units.Work {
 	predicted, used := c.target.Work, c.record.cpu
 	done := units.Work(units.Fraction(c.meter.Done() / c.target.Weight).Clamp())
@@ -208,10 +207,9 @@ func (c *control) first(limit units.Cores) units.Cores {
 	return c.target.InitCores
 }
 
-// inForce is the value from which control goes on after it was interrupted: the
-// unrounded grant if that is what is in force, else the quota in force (limit,
-// if a write failed where there was none). Where quotas were lifted nothing is
-// in force, and the work left over the time left (Eq 6 anew) is the best start.
+// inForce is the value from which control goes on after it was interrupted. It is the unrounded grant if that is what
+// is in force, else the quota in force (limit, if a write failed where there was none). Where quotas were lifted
+// nothing is in force, and the work left over the time left (Eq 6 anew) is the best start.
 func (c *control) inForce(now units.Instant, cfg *Config, limit units.Cores) units.Cores {
 	quota := c.x.quota
 	inForce := quota

@@ -18,11 +18,10 @@
 //
 // # One tick
 //
-// Step goes through sense.go, steer.go, arbitrate.go and enforce.go: failed actions, states,
-// CPU time, quotas and pages; a request of each law that has a new page (Eq 18); grants
-// under the capacity, told to the laws before rounding (Eq 19); quotas that are a quantum or
-// more off; a Save, starts and stops, a status where they are due. Apply does the same
-// between ticks for a new Plan, but no law steps: new targets ask for Eq 7.
+// Step goes through sense.go, steer.go, arbitrate.go and enforce.go. These take in failed actions, states, CPU time,
+// quotas and pages. They make a request of each law that has a new page (Eq 18); grants under the capacity, told to the
+// laws before rounding (Eq 19); quotas that are a quantum or more off; a Save, starts and stops, a status where they
+// are due. Apply does the same between ticks for a new Plan, but no law steps: new targets ask for Eq 7.
 //
 // # Anchors
 //
@@ -40,11 +39,10 @@
 //   - No quota: an executor without a target, one that starts, one whose share is done, one
 //     whose page or CPU time was last good 2 s ago. In the division it asks for its running
 //     tasks, where these are known.
-//   - Weights: low without target and running tasks. An application that shares (api.Band)
-//     has its class's weight; where the Plan has one to yield to, all that share have a fifteenth
-//     together, by class: so they use all that quotas leave, and no more. While an application
-//     needs nearly all there is to be in time, and its driver runs on this machine, they have
-//     their part as a quota.
+//   - Weights: low without target and running tasks. An application that shares (api.Band) has its class's weight.
+//     Where the Plan has one to yield to, all that share have a fifteenth together, by class: so they use all that
+//     quotas leave, and no more. While an application needs nearly all there is to be in time, and its driver runs on
+//     this machine, they have their part as a quota.
 //   - Drivers: one by which a stage waits takes part with one core for 3 s, in its application's
 //     place, if it runs on this machine. A driver whose application is over has a core for its exit.
 //   - Late: whose deadline has passed only now has no target any more, and keeps its place.
@@ -52,10 +50,9 @@
 // # Interruptions
 //
 // Impossible numbers, pages from another time and counters that fall are refused and told
-// once; what was last good stands. After a stale page, a failed write or a restart the law
-// goes on from what is in force, or where quotas were lifted from the work left over the
-// time left (Eq 6): a restart changes no quota. A quota that is not the one written is
-// somebody else's: owner.go says who gives way.
+// once; what was last good stands. After a stale page, a failed write or a restart the law goes on from what is in
+// force, or where quotas were lifted from the work left over the time left (Eq 6). A restart changes no quota. A quota
+// that is not the one written is somebody else's: owner.go says who gives way.
 //
 // # Hands off
 //
@@ -75,9 +72,9 @@
 // Run's. A save or a status under way never delays a tick; only starts wait for the save
 // that remembers them.
 //
-// An Engine user without Loop calls Step once before it relies on Apply, carries actions
-// out in their order, lets a Start wait for the Save before it, reports what fails in the
-// next Sample, and uses State and Status before the next call.
+// An Engine user without Loop calls Step once before it relies on Apply, carries actions out in their order, lets a
+// Start wait for the Save before it. It reports what fails in the next Sample, and uses State and Status before the
+// next call.
 //
 // # What it does not do
 //

@@ -12,10 +12,10 @@ import (
 const stopAgain = 10 * time.Second
 
 // enforce writes x's quota if the grant is a quantum or more away from what is
-// in force. An executor that nothing controls has no quota but its cap, and neither has one
-// that is granted all there is, or all that those leave who share: what others use is a mean
-// of the last seconds, and weights keep their floor. An executor that is capped has a quota always. For one that is
-// unmanaged everything is worked out, and nothing is written but its cap.
+// in force. An executor that nothing controls has no quota but its cap, and neither has one that is granted all there
+// is, or all that those leave who share. The use of others is a mean of the last seconds, and weights keep their floor.
+// An executor that is capped has a quota always. For one that is unmanaged everything is worked out, and nothing is
+// written but its cap.
 func (r *roster) enforce(x *executor, limit units.Cores) {
 	if !x.alive() || !x.life.here || !x.quotaKnown || x.life.found.Unpaced != "" {
 		return

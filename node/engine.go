@@ -31,9 +31,8 @@ type Engine struct {
 	state    State              // Of the latest save, used again.
 }
 
-// New returns an engine. saved is what an earlier incarnation saved last, nil if
-// there is none: the engine goes on with its Plan, anchors and controllers, and
-// takes the executors and quotas of the first Sample over as they are. It
+// New returns an engine. saved is what an earlier incarnation saved last, nil if there is none. The engine goes on with
+// its Plan, anchors and controllers, and takes the executors and quotas of the first Sample over as they are. It
 // returns an error when cfg is not valid or saved is of another layout.
 func New(cfg Config, saved *State) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
@@ -90,12 +89,11 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	return actions
 }
 
-// NextTick returns when Step is to be called next, after now. Ticks are at slots, the
-// multiples of the interval: the first one that is at least half an interval after the
-// end of the tick before, so that after a long tick a slot is skipped rather than two
-// bunched. While the engine is idle, the slots before its next status have no tick; once
-// a call of Apply or Observe has ended that, the next slot has one, which
-// integrates the time since the tick before.
+// NextTick returns when Step is to be called next, after now. Ticks are at slots, the multiples of the interval. The
+// next one is the first one that is at least half an interval after the end of the tick before, so that after a long
+// tick a slot is skipped rather than two bunched. While the engine is idle, the slots before its next status have no
+// tick. Once a call of Apply or Observe has ended that, the next slot has one, which integrates the time since the tick
+// before.
 func (e *Engine) NextTick(ended, now units.Instant) units.Instant {
 	q := units.Instant(e.roster.cfg.Interval)
 	return max((ended+q/2)/q+1+units.Instant(e.idleSlots()), now/q+1) * q

@@ -159,12 +159,10 @@ func (e Event) String() string {
 
 // Counters count, since the engine was made, what should be rare.
 type Counters struct {
-	// TicksSkipped are slots that were missed, PagesStale releases because of a
-	// stale page, QuotaWrites and QuotaFailures quota actions and those that
-	// failed, Failures all failed actions, Refused Plans and targets refused,
-	// ControlErrors inputs that a controller refused, SamplesRefused pages and
-	// readings that were impossible, Conflicts quotas that were found changed by
-	// somebody else.
+	// TicksSkipped are slots that were missed, PagesStale releases because of a stale page. QuotaWrites and QuotaFailures
+	// are quota actions and those that failed, Failures all failed actions, Refused Plans and targets refused.
+	// ControlErrors are inputs that a controller refused, SamplesRefused pages and readings that were impossible,
+	// Conflicts quotas that were found changed by somebody else.
 	TicksSkipped   uint64
 	PagesStale     uint64
 	QuotaWrites    uint64

@@ -32,9 +32,9 @@ type executor struct {
 	shares, hasDeadline bool
 	part                float64
 	cap                 capped
-	// divided says that it had its part in the last division; free that it has no quota: it asks for
-	// more than there is, and nobody but those who share could have what a quota would withhold, or
-	// weights divide. Then place is its own, else 0 for the normal one.
+	// divided says that it had its part in the last division. free says that it has no quota: it asks for more than there
+	// is, and nobody but those who share could have what a quota would withhold, or weights divide. Then place is its own,
+	// else 0 for the normal one.
 	divided, free bool
 	place         Weight
 	life          life

@@ -19,10 +19,9 @@ const (
 	owesWithin = 10 * time.Second
 )
 
-// pool divides the node's memory among its executors (package memory) and sees to it that
-// never more is given than there is: who is to have less is told at once, who is to have
-// more when the others have given it back, and an executor starts when there is room for
-// it. Memory that is not acknowledged counts as used.
+// pool divides the node's memory among its executors (package memory) and sees to it that never more is given than
+// there is. An executor that is to have less is told at once, one that is to have more when the others have given it
+// back, and an executor starts when there is room for it. Memory that is not acknowledged counts as used.
 type pool struct {
 	memory units.Bytes // Of the node; 0 is not known, and nothing moves.
 	// apps are those that shares were made for, next those of this tick.

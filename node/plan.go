@@ -9,13 +9,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Apply takes a Plan at once, between two ticks: it starts and stops executors,
-// gives new targets Eq 7 through the supervisor and lifts the quota of what has
-// no target any more, without a controller step. A Plan that is not newer than
-// the one in force, for another node, or of another planner that does not succeed the one in
-// force while an executor runs changes nothing. Executors of applications that the Plan knows
-// nothing of run on (orphans). The engine keeps the Plan, and fills in how executors are started where
-// the Plan leaves that out: the caller must not change it afterwards.
+// Apply takes a Plan at once, between two ticks. It starts and stops executors, gives new targets Eq 7 through the
+// supervisor and lifts the quota of what has no target any more, without a controller step. A Plan that is not newer
+// than the one in force, for another node, or of another planner that does not succeed the one in force while an
+// executor runs changes nothing. Executors of applications that the Plan knows nothing of run on (orphans). The engine
+// keeps the Plan, and fills in how executors are started where the Plan leaves that out: the caller must not change it
+// afterwards.
 func (e *Engine) Apply(now units.Instant, p api.Plan) []Action {
 	r := &e.roster
 	r.out.begin()

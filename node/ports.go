@@ -20,9 +20,8 @@ type Process struct {
 	Refused bool
 }
 
-// Runtime starts and stops executors. Start and Stop are called from goroutines
-// of the loop, never two at a time for one Key, in the order in which the engine
-// asked; List is called from the loop's own goroutine and must not block.
+// Runtime starts and stops executors. Start and Stop are called from goroutines of the loop, never two at a time for
+// one Key, in the order in which the engine asked. List is called from the loop's own goroutine and must not block.
 type Runtime interface {
 	// Start launches the executor in a group of its own and returns once the
 	// process exists. ctx bounds the starting, not the executor's life. An executor that another cluster manager starts

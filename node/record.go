@@ -78,11 +78,10 @@ func (r *record) sample(now units.Instant) *api.StageSample {
 	return &r.samples[r.n-1]
 }
 
-// attribute splits the CPU time that a group used in a tick over the stages of
-// its executor: in proportion to the CPU time that their tasks report; if they
-// report none, to their running tasks; if none runs, to the stage that was
-// active last, unless that is longer ago than a second. It returns what belongs
-// to no stage (start, idle JVM). The parts and the rest sum up to delta.
+// attribute splits the CPU time that a group used in a tick over the stages of its executor: in proportion to the CPU
+// time that their tasks report. If they report none, to their running tasks; if none runs, to the stage that was active
+// last, unless that is longer ago than a second. It returns what belongs to no stage (start, idle JVM). The parts and
+// the rest sum up to delta.
 func attribute(records []*record, delta units.Work, now units.Instant) (rest units.Work) {
 	var reported units.Work
 	running := 0

@@ -14,7 +14,7 @@ func (d *division) askReserved(cores units.Cores, from int) {
 }
 
 // placeReserved has executors without a quota for which cores are reserved weigh what they are granted beside the one
-// that is granted most, which it returns: they have that, and those that have quotas have theirs.
+// that is granted most, which it returns. They have that, and those that have quotas have theirs.
 func (d *division) placeReserved() (most units.Cores) {
 	if widest, _ := d.widest(); widest.c != nil {
 		most = widest.c.grant

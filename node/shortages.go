@@ -37,9 +37,9 @@ func (d *division) parts(dt time.Duration) []part {
 // tellShare is the part of what an application asks for whose lack is told.
 const tellShare = 0.1
 
-// tellShortages counts what those who took part in the last division lost in the dt since, and
-// tells where a deadline that can be kept begins to lack cores, and ends to; of an application
-// that shares it is known without a word. A loss of less than a quantum is rounding.
+// tellShortages counts what those who took part in the last division lost in the dt since. It tells where a deadline
+// that can be kept begins to lack cores, and ends to; of an application that shares it is known without a word. A loss
+// of less than a quantum is rounding.
 func tellShortages(r *roster, d *division, dt time.Duration) {
 	if dt <= 0 || d.real == 0 {
 		return

@@ -29,8 +29,8 @@ type transit struct {
 	least, before time.Duration
 }
 
-// heldUp returns for how long p, which has come at now, was held up: 0 for the first
-// of a term and where p does not say when and by whom it was sent, at most mostHeldUp.
+// heldUp returns for how long p, which has come at now, was held up. It is 0 for the first of a term and where p does
+// not say when and by whom it was sent, at most mostHeldUp.
 func (t *transit) heldUp(now units.Instant, p *api.Plan) time.Duration {
 	if p.Sent <= 0 || p.Planner == "" {
 		return 0

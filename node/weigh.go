@@ -56,9 +56,9 @@ func (x *executor) weighed() bool {
 	return x.alive() && x.life.here && !x.unmanaged && !x.life.attached
 }
 
-// hasPlace reports whether x is weighed by its application's place: not once it has started and
-// has neither a target nor running tasks, and has had none for a while; and not if it is
-// stopped: its driver may be about to exit, with a deadline to keep.
+// hasPlace reports whether x is weighed by its application's place. It is not once it has started and has neither a
+// target nor running tasks, and has had none for a while; and not if it is stopped: its driver may be about to exit,
+// with a deadline to keep.
 func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	if !x.life.listed {
 		return false
@@ -142,10 +142,9 @@ func (x *executor) works() bool {
 // yield to.
 func (w *weights) first(x *executor) bool { return !x.shares || x.hasDeadline && !w.behind }
 
-// crowd notes of a tick whether others leave too little to an executor that comes first. Until
-// that has lasted, a tick in which executors had what they are to have at least begins it anew:
-// the mean says too much after a driver's start, and executors that come before drivers have
-// them hand out tasks so late that other applications' use the cores.
+// crowd notes of a tick whether others leave too little to an executor that comes first. Until that has lasted, a tick
+// in which executors had what they are to have at least begins it anew. The mean says too much after a driver's start,
+// and executors that come before drivers have them hand out tasks so late that other applications' use the cores.
 func (w *weights) crowd(execs []*executor, c *capacity) {
 	switch {
 	case !c.contended || !c.short && w.contended < w.by.Crowded:

@@ -38,10 +38,10 @@ type Alignment struct {
 }
 
 // Align aligns the stages of a run that is over, in order of submission, with those of a profile.
-// Parents are ids of the same sequence. Each stage has the likeliest annotation, as a Matcher finds
-// it while the run goes on, but knows from the first stage on how much the run reads; what that leaves on
-// both sides is looked at once more when all else is known. It is a pure function, and its work grows with the number
-// of stages only.
+// Parents are ids of the same sequence. Each stage has the likeliest annotation, as a Matcher finds it while the run
+// goes on, but knows from the first stage on how much the run reads. Stages and annotations that are left on both sides
+// are looked at once more when all else is known. It is a pure function, and its work grows with the number of stages
+// only.
 func Align(known, seen []api.ProfileStage) Alignment {
 	return align(&api.Profile{Stages: known}, &api.Profile{Stages: seen})
 }

@@ -175,8 +175,8 @@ func (a *aligner) sure(all []match, most float64) units.Fraction {
 	return units.Fraction(1 / doubt)
 }
 
-// leastSure is how sure a stage of a query must be while the run goes on: the next stage of the query will
-// say which query it is, and a wrong one would have them all.
+// leastSure is how sure a stage of a query must be while the run goes on. The next stage of the query will say which
+// query it is, and a wrong one would have them all.
 const leastSure = 0.6
 
 // surely is how sure a match is that says where the run has come to.

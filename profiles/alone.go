@@ -28,9 +28,8 @@ func alone(s api.ProfileStage, cores units.Cores) units.Seconds {
 		units.Seconds(float64(s.CoreSeconds)/float64(cores)))
 }
 
-// warmed is what a stage as it was before and in a run were merged to with the weight w, where
-// the run had that many cold executors: it teaches what warming up takes, on each of them,
-// and not what the stage itself does.
+// warmed is what a stage as it was before and in a run were merged to with the weight w, where the run had that many
+// cold executors. It teaches what warming up takes, on each of them, and not what the stage itself does.
 func warmed(merged, before, run api.ProfileStage, cold int, w float64) api.ProfileStage {
 	if cold == 0 {
 		return merged

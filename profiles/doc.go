@@ -87,9 +87,9 @@
 // later stage may say that it is another. Of each key the annotations near to
 // where the run is are looked at, so that the work per stage does not grow with the profile. A match
 // stands unless it was doubtful and a later stage is by far the likelier owner. Further attempts keep
-// their annotation. An annotation without a match is awaited (Remaining) until one that reads from it
-// has a match, its query has ended, or the order in which legs came says that its own is left out (owed.go).
-// docs/decisions/038 and 039 have the reasons.
+// their annotation. An annotation without a match is awaited (Remaining) until one that reads from it has a match, its
+// query has ended, or the order of legs says that its own is left out (owed.go). docs/decisions/038 and 039 have the
+// reasons.
 //
 // Predict scales an annotation to the input that the stage really has (Eq 6: inputRecords).
 //

@@ -21,10 +21,10 @@ type Ended struct {
 	Work  units.Work
 }
 
-// Estimate is the annotation, without an id, a job and parents, of a stage that became ready and is not in
-// p, and what its work is estimated from: by byte or, where nobody knows bytes, by record or task, what
-// stages of its kind use in the profile; else what stages of the run that have ended use that read the same
-// way, shuffles or sources; else what p's mean task uses. It takes as long as there are stages.
+// Estimate is the annotation, without an id, a job and parents, of a stage that became ready and is not in p, and what
+// its work is estimated from. That is, by byte or, where nobody knows bytes, by record or task, what stages of its kind
+// use in the profile. Else it is what stages of the run that have ended use that read the same way, shuffles or
+// sources; else what p's mean task uses. It takes as long as there are stages.
 func Estimate(p api.Profile, ended []Ended, ready api.StageReady) (api.ProfileStage, Basis) {
 	records := known(ready.Records, int64(max(1, ready.Tasks)))
 	s := api.ProfileStage{Name: ready.Name, Signature: ready.Signature, Lineage: ready.Lineage,

@@ -11,9 +11,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Fold folds jobs that look alike into one until about that many attempts are left, whatever they were: the n jobs
-// of a shape keep their part of them, in order, each as large as those that it stands for. Jobs look alike that had
-// the same stages one from another, all of which completed at once. All attempts of r have ended.
+// Fold folds jobs that look alike into one until about that many attempts are left, whatever they were. The n jobs of a
+// shape keep their part of them, in order, each as large as those that it stands for. Jobs look alike that had the same
+// stages one from another, all of which completed at once. All attempts of r have ended.
 func (r *Recorder) Fold(most int) {
 	jobs := r.jobs()
 	r.measure(jobs)
@@ -224,8 +224,8 @@ func endings(jobs []folding) func(by units.Seconds) units.Seconds {
 	}
 }
 
-// weave is graph for the stages of a run of which jobs were folded: one job, in which the Spark jobs of a lane come
-// one after the other, each after those of other lanes, too, that had ended before it began.
+// weave is graph for the stages of a run of which jobs were folded. It has one job, in which the Spark jobs of a lane
+// come one after the other, each after those of other lanes, too, that had ended before it began.
 func weave(stages []observed) {
 	place := map[int]int{}
 	for i := range stages {

@@ -48,8 +48,8 @@ const (
 // Blind returns a name with * for all that passes with a run.
 func Blind(name string) string { return passing.ReplaceAllString(name, blank) }
 
-// Nearest returns that of names which is most like a name that is not there, "" where none is much like
-// it: which has half of it, or of its own, at both ends together, or is the same file elsewhere.
+// Nearest returns that of names which is most like a name that is not there, "" where none is much like it. A name is
+// like it which has half of it, or of its own, at both ends together, or is the same file elsewhere.
 func Nearest(names iter.Seq[string], want string) string {
 	best, most := "", 0.5
 	for name := range names {

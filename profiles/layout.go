@@ -73,9 +73,9 @@ func alike(old, run api.Profile, of []int) bool {
 	return true
 }
 
-// position orders the stages of a merge. A job that the run lacks altogether comes after the run's job
-// that it came after (gone counts such jobs); a stage of another job that the run lacks comes
-// into that, after the stage of the run that it came after.
+// position orders the stages of a merge. A job that the run lacks altogether comes after the run's job that it came
+// after (gone counts such jobs). A stage of another job that the run lacks comes into that, after the stage of the run
+// that it came after.
 type position struct{ job, gone, after, missed int }
 
 func (a position) compareJobs(b position) int {

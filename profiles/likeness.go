@@ -281,8 +281,8 @@ func (c *scale) learn(r float64, known bool) {
 	c.mean += (max(-mostSpread, min(mostSpread, r-c.mean))) * weight
 }
 
-// loss is that of a stage that reads so much more, whose parents have read more by parents if that is known:
-// it reads as much more as the run, as its parents, or as some stage of late, or no more than in the profile.
+// loss is that of a stage that reads so much more, whose parents have read more by parents if that is known. It reads
+// as much more as the run, as its parents, or as some stage of late, or no more than in the profile.
 func (c *scale) loss(r, parents float64, known bool) float64 {
 	narrow := max(leastSpread, c.spread)
 	doubt := 1 / float64(c.n+1)

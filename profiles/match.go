@@ -31,8 +31,8 @@ type Found struct {
 	// Sure is how likely that is, By what it was recognised by.
 	Sure units.Fraction
 	By   By
-	// Changed are the stages of the run that had an annotation until now and have another one, or none
-	// (Of): this one is by far the likelier owner of it, or they are of a query that turns out to be another.
+	// Changed are the stages of the run that had an annotation until now and have another one, or none (Of). This one is
+	// by far the likelier owner of it, or they are of a query that turns out to be another.
 	Changed []int
 }
 
@@ -62,11 +62,11 @@ func (m *Matcher) own() {
 }
 
 // Match returns the annotation of a stage that became ready, and remembers it. A further attempt of
-// a stage, and one that repeats another, gets the annotation of the first. Every other stage gets the
-// likeliest of those that are left: by its place in a SQL query, its signature, its lineage, or by
-// what it reads; by how much it reads beside what the run has read so far; and by what would be left
-// out. Earlier matches stand, unless one was doubtful and this stage is by far the likelier owner
-// (Found.Changed). It returns false where the profile knows no such stage.
+// a stage, and one that repeats another, gets the annotation of the first. Every other stage gets the likeliest of
+// those that are left. It is found by its place in a SQL query, its signature, its lineage, or by what it reads; by how
+// much it reads beside what the run has read so far; and by what would be left out. Earlier matches stand, unless one
+// was doubtful and this stage is by far the likelier owner (Found.Changed). It returns false where the profile knows no
+// such stage.
 func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 	if found, again := m.Of(ready.Stage); again {
 		m.begin(ready.Stage)

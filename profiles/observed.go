@@ -160,7 +160,7 @@ func ofQuery(q *api.QueryStage) *api.QueryStage {
 	return &every
 }
 
-// A task that uses several threads is told from one that compiles by the work of the whole stage: so much of it, in
+// A task that uses several threads is told from one that compiles by the work of the whole stage. So much of it, in
 // core-seconds, may be each executor's compiling, and of the rest a task has used more than several cores all the time
 // that it ran.
 const (

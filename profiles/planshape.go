@@ -16,11 +16,10 @@ type PlanNode struct {
 }
 
 // Shape is api.QueryStage.Shape of the query with that plan: a hash over the names of its operators, as a
-// tree. Exchanges, stages, codegen and other wrappers are no operators, nor are sorts that a join or a
-// window asks for, nor dynamic pruning; all joins have one name, and an aggregate that stands alone is a
-// pair. A cached table counts with its plan, the
-// cached tables behind that without. So adaptive execution leaves the shape as it is. The driver finds
-// the same (PlanTree.scala).
+// tree. Exchanges, stages, codegen and other wrappers are no operators, nor are sorts that a join or a window asks for,
+// nor dynamic pruning. All joins have one name, and an aggregate that stands alone is a pair. A cached table counts
+// with its plan, the cached tables behind that without. So adaptive execution leaves the shape as it is. The driver
+// finds the same (PlanTree.scala).
 func (n *PlanNode) Shape() string {
 	shapes := n.shapes("", 0)
 	if len(shapes) == 1 {

@@ -24,7 +24,7 @@ func Predict(annotation api.ProfileStage, ready api.StageReady) Prediction {
 	return Prediction{Ratio: ratio, Records: records, Work: units.Work(records / float64(annotation.NominalRate))}
 }
 
-// Ratio is an input over the annotation's, and whether that is known: of records, where both are known and the
+// Ratio is an input over the annotation's, and whether that is known. It is of records, where both are known and the
 // annotation's are not just its number of tasks, else of bytes; 1 where it is not.
 func Ratio(annotation api.ProfileStage, records, bytes int64) (ratio float64, known bool) {
 	switch {

@@ -58,9 +58,9 @@ func (a *Attempt) betterThan(b *Attempt) bool {
 	return a.Done != nil && (b.Done == nil || a.Work > b.Work)
 }
 
-// joined is the first of a stage's attempts that completed, with those before it of which it did
-// the rest: the tasks that one has done before it fails are not done again, and the next attempt
-// has fewer. Where none completed it is the first one.
+// joined is the first of a stage's attempts that completed, with those before it of which it did the rest. The tasks
+// that one has done before it fails are not done again, and the next attempt has fewer. Where none completed it is the
+// first one.
 func joined(attempts []Attempt) Attempt {
 	first := slices.IndexFunc(attempts, func(a Attempt) bool { return a.completed() })
 	if first < 0 {
@@ -194,13 +194,11 @@ func (r *Recorder) again() (again []Attempt) {
 }
 
 // Finish returns the profile of the run, given its duration on the deadline
-// clock and the cores that were offered. A stage of several attempts, those that
-// repeat it under another id included, is
-// described by the completed one with the most tasks, which is not one that
-// only repeated what had been lost, together with failed ones of which that did the rest, and the
-// profile is that of a run without the others: its duration is shorter then. A stage that never completed is described
-// by the failed one that did the most work. It returns a KindInvalid error when the run cannot be a profile: there was
-// no stage, or one of them has not ended.
+// clock and the cores that were offered. A stage of several attempts, those that repeat it under another id included,
+// is described by the completed one with the most tasks, with failed ones of which that did the rest. An attempt that
+// only repeated what had been lost does not count. The profile is that of a run without the others: its duration is
+// shorter then. A stage that never completed is described by the failed one that did the most work. It returns a
+// KindInvalid error when the run cannot be a profile: there was no stage, or one of them has not ended.
 func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profile, error) {
 	stages, err := r.observed()
 	if err != nil {

@@ -60,9 +60,9 @@ func residual(old, run api.Profile, t Terms) api.Residual {
 }
 
 // Reserve is how much time at all cores a run of p that is to be in time with that certainty keeps for what nobody
-// foresees, by how much of the work is done: a weighted quantile of what newer runs had (split conformal prediction
-// with weights; Barber, Candès, Ramdas, Tibshirani, "Conformal prediction beyond exchangeability", 2023), with one
-// more value that counts the less the more runs there are. prior is that, as a part of what the profile takes.
+// foresees, by how much of the work is done. It is a weighted quantile of what newer runs had (split conformal
+// prediction with weights; Barber, Candès, Ramdas, Tibshirani, "Conformal prediction beyond exchangeability", 2023).
+// One more value counts the less the more runs there are. prior is that, as a part of what the profile takes.
 func Reserve(p api.Profile, certainty, prior units.Fraction) (keep [api.ReservePlaces]units.Seconds) {
 	all := Takes(p)
 	for at := range keep {

@@ -2,9 +2,8 @@ package profiles
 
 import "github.com/sparkpacer/pacer/api"
 
-// Rivals aligns a run with the other variants of its profile while it goes on, so that the run's can be
-// told from them: NewRivals makes them, and nil is those of a profile without variants. It is not
-// safe for concurrent use.
+// Rivals aligns a run with the other variants of its profile while it goes on, so that the run's can be told from them.
+// NewRivals makes them, and nil is those of a profile without variants. It is not safe for concurrent use.
 type Rivals struct {
 	variants []rival
 	// seen are the run's stages.

@@ -26,12 +26,10 @@
 //
 // Record copies and never waits: when the disk is so slow that the queue is full,
 // the recording ends with a mark, for an engine cannot be asked beyond a gap. A
-// file grows to Limit, and then ends with a mark, too. At a start a file below half
-// of Limit is continued, a larger one or one of another layout is renamed to
-// PATH.1, over the one before: so a history takes 1.5 Limit at most with PATH.1. A
-// file that is no history is refused, and so is one into which another process
-// records. Files are for their owner alone: Plans have the environment of
-// executors.
+// file grows to Limit, and then ends with a mark, too. At a start a file below half of Limit is continued, a larger one
+// or one of another layout is renamed to PATH.1, over the one before. So a history takes 1.5 Limit at most with PATH.1.
+// A file that is no history is refused, and so is one into which another process records. Files are for their owner
+// alone: Plans have the environment of executors.
 //
 // # What it does not do
 //

@@ -37,9 +37,8 @@ const (
 	// Eq21OnTop takes each request and what the strategy makes of the rest, up to
 	// what can be used: nobody gets less than it asks for.
 	Eq21OnTop = "on-top"
-	// Eq21Printed takes what the strategy makes of the whole node, as in Table 1:
-	// EDFPure and EDFProp give no more than requests, so that gamma means nothing
-	// under them; Speed may give less than a request.
+	// Eq21Printed takes what the strategy makes of the whole node, as in Table 1: EDFPure and EDFProp give no more than
+	// requests, so that gamma means nothing under them. Speed may give less than a request.
 	Eq21Printed = "printed"
 )
 

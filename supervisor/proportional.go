@@ -6,10 +6,9 @@ import (
 	"github.com/sparkpacer/pacer/supervisor/sharing"
 )
 
-// Proportional gives every application the same share of its request. Where all can be in time, the
-// request of one that is due later than another counts up to the least cores that it needs for that:
-// it asks for more while it is behind in a stage, which it can end later. With Eq21Printed each
-// request counts whole.
+// Proportional gives every application the same share of its request. Where all can be in time, the request of one that
+// is due later than another counts up to the least cores that it needs for that. It asks for more while it is behind in
+// a stage, which it can end later. With Eq21Printed each request counts whole.
 const Proportional = "proportional"
 
 // byRequest is Proportional of section 6.2 and Table 1: w = rc/sum(rc).

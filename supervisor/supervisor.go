@@ -38,9 +38,8 @@ type App struct {
 	// Cap is the most that its stages get together, in cores; what is no positive number is
 	// no cap.
 	Cap units.Cores
-	// Shares says that it has no deadline that can be kept: with the others that have
-	// none it shares what those leave who have one, in proportion to Weight, of which
-	// what is no positive number counts as 1.
+	// Shares says that it has no deadline that can be kept: with the others that have none it shares what those leave who
+	// have one, in proportion to Weight. A Weight that is no positive number counts as 1.
 	Shares bool
 	Weight float64
 	Stages []Stage

@@ -47,7 +47,7 @@ type watch struct {
 	asked   time.Time
 }
 
-// frame is what has come to be: a change from the state whose number is one less, and that state as a whole, once
+// frame is what has come to be. It is a change from the state whose number is one less, and that state as a whole, once
 // somebody has missed one; or, of the last one, why the stream ends.
 type frame struct {
 	seq      uint64

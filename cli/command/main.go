@@ -12,11 +12,10 @@ import (
 	"github.com/sparkpacer/pacer/infra/executor"
 )
 
-// Main is what a binary does with its process: it runs run with the arguments
-// and the standard streams, ends its context on SIGINT and SIGTERM, if they are not ignored, and
-// returns the exit code. A binary that was started again as the shim of an executor
-// becomes that executor instead (package executor), one that was started as a
-// node controller's guard becomes that (package daemon). name is the binary's.
+// Main is what a binary does with its process. It runs run with the arguments and the standard streams, ends its
+// context on SIGINT and SIGTERM, if they are not ignored, and returns the exit code. A binary that was started again as
+// the shim of an executor becomes that executor instead (package executor), one that was started as a node controller's
+// guard becomes that (package daemon). name is the binary's.
 func Main(name string, run func(ctx context.Context, args []string, stdin io.Reader, stdout,
 	stderr io.Writer) int) int {
 	if len(os.Args) > 1 && os.Args[1] == executor.ShimCommand {

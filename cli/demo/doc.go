@@ -15,8 +15,7 @@
 // # Units
 //
 // Seconds on the deadline clock, which ends at the exit of pacer submit, cores, core-seconds from the first task's
-// launch to the last task's end; error_pct is Eq 4 of the source,
-// 100 (deadline - duration) / deadline.
+// launch to the last task's end. The field error_pct is Eq 4 of the source, 100 (deadline - duration) / deadline.
 //
 // # What the caller must do
 //

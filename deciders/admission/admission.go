@@ -18,7 +18,7 @@ const Newcomer = 5 * time.Second
 
 // Known finds the application that a repeated registration means, nil for a new one. An application that failed because
 // its driver was silent for too long may come back as a new one. An application whose context has stopped is known to
-// the driver that gives its id, until that driver's exit is: the driver may not have heard that its end was taken, and
+// the driver that gives its id, until that driver's exit is. The driver may not have heard that its end was taken, and
 // has its last word to say. Each context of a submission is an application; one that was killed is the last of its
 // submission.
 func Known(v ledger.View, r api.RegisterRequest) (*ledger.App, error) {
@@ -100,9 +100,9 @@ func Reclaim(v ledger.View, q api.RegisterRequest) ([]Seat, error) {
 	return seats, nil
 }
 
-// Unanswered finds the application that another planner, or this one before it lost its state,
-// has made of this context of a submission (api.ContextOf), and started executors for: its driver
-// has had no answer, and registers as if nobody had taken it. "" for none.
+// Unanswered finds the application that another planner, or this one before it lost its state, has made of this context
+// of a submission (api.ContextOf), and started executors for. Its driver has had no answer, and registers as if nobody
+// had taken it. "" for none.
 func Unanswered(v ledger.View, submission string) api.AppID {
 	owner := api.OwnerOf(submission)
 	for _, n := range v.Nodes() {

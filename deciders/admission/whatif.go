@@ -14,10 +14,10 @@ import (
 	"github.com/sparkpacer/pacer/profiles"
 )
 
-// WhatIf answers what a deadline would mean for a user's run by profile p: beside those that run, on all
-// nodes as they are, those that sleep included, unless q, which is valid, asks about an empty cluster or a
-// number of cores. Where no node starts executors, it is on those that would be asked of another cluster
-// manager. Contexts that followed the profile's are to end by the deadline, too.
+// WhatIf answers what a deadline would mean for a user's run by profile p. It is asked beside those that run, on all
+// nodes as they are, those that sleep included, unless q, which is valid, asks about an empty cluster or a number of
+// cores. Where no node starts executors, it is on those that would be asked of another cluster manager. Contexts that
+// followed the profile's are to end by the deadline, too.
 func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user string,
 	p *ledger.Profile) (api.PlanReply, error) {
 	v := o.View

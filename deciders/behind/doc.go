@@ -10,16 +10,15 @@
 // # The rule
 //
 // Jobs can all be in time, the earliest deadline first, if what those need that are due by any deadline fits into each
-// node until then. Where it does not, the one of them that needs most of that node is put behind, which on one node
+// node until then. Where it does not, the one of them that needs most of that node is put behind. On one node that
 // leaves as few as possible late (Moore, "An n job, one machine sequencing algorithm for minimizing the number of late
 // jobs", Management Science 15, 1968). No job yields to one that could not be in time alone. A need that is a moment
 // too much puts no job behind (sharing.Doubts). A job keeps its place where as many are in time all the same, with a
 // reserve: it is late by less then, or by nothing, should the prediction be wrong. Where nothing is gained the plain
 // order stands.
 //
-// A choice stays until another one has had one more in time, or as many with fewer behind, for five seconds:
-// the start of a JVM looks like load, and cores are lost that went to a job which is put behind later. See
-// docs/decisions/063.
+// A choice stays until another one has had one more in time, or as many with fewer behind, for five seconds. The start
+// of a JVM looks like load, and cores are lost that went to a job which is put behind later. See docs/decisions/063.
 //
 // # What the caller must do
 //

@@ -25,8 +25,8 @@ const (
 	profiles = 64
 )
 
-// Learn trains q for a round on the VMs of a machine and of one neighbour (Algorithm 2): on virtual machines that have
-// some of them each, a run of all in an order that is drawn.
+// Learn trains q for a round on the VMs of a machine and of one neighbour (Algorithm 2). It does so on virtual machines
+// that have some of them each, a run of all in an order that is drawn.
 func (c Config) Learn(q *Tables, vms []VM, draw func(n int) int) {
 	if len(vms) == 0 {
 		return

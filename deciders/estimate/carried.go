@@ -12,9 +12,9 @@ const (
 	mostSize  = 100
 )
 
-// carried returns how much the stages to come have to do, over the profile's, where they are not as large as there: as
-// what they read from is, as far as those before them have shown of today's input, else as all that has shown it is.
-// Of a stage that has ended what it wrote counts, of another one what it reads. It takes as long as there
+// carried returns how much the stages to come have to do, over the profile's, where they are not as large as there. They
+// are as large as what they read from, as far as those before them have shown of today's input, else as all that has
+// shown it is. Of a stage that has ended what it wrote counts, of another one what it reads. It takes as long as there
 // are stages and edges.
 func carried(a *ledger.App, coming []int) map[int]float64 {
 	shown, all := shownSizes(a)
@@ -69,8 +69,9 @@ func inherited(body []api.ProfileStage, s *api.ProfileStage, place map[int]int, 
 	return sum / weights
 }
 
-// shownSizes returns what the stages of a that the profile has hand on of today's input, over the profile's,
-// by annotation, and how large the input of all that do not read from others is; nothing where all is as it was.
+// shownSizes returns what the stages of a that the profile has hand on of today's input, over the profile's, by
+// annotation. It also returns how large the input of all that do not read from others is; nothing where all is as it
+// was.
 func shownSizes(a *ledger.App) (shown map[int]float64, all float64) {
 	var sum, work, sources float64
 	for i := range a.Profile.Recorded.Stages {

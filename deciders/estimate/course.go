@@ -12,9 +12,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Course is what a run still has before it: its profile with each stage as large as
-// what is to be done of it, where that is not all, and the ids of the stages that are
-// to be submitted, ascending.
+// Course is what a run still has before it. That is its profile with each stage as large as what is to be done of it,
+// where that is not all, and the ids of the stages that are to be submitted, ascending.
 type Course struct {
 	Body   api.Profile
 	Graph  *dag.Graph
@@ -66,7 +65,7 @@ func (c Course) eachLeft(a *ledger.App, f func(running *ledger.Stage, work float
 }
 
 // parts returns what is to be done of running stages, and of those that are tried again, as a part of their
-// annotations, where that is not all, and the annotations that are to be submitted, ascending.
+// annotations, where that is not all. It also returns the annotations that are to be submitted, ascending.
 func parts(a *ledger.App) (parts map[int]float64, coming []int) {
 	coming = a.Profile.Match.Remaining()
 	set := func(s *ledger.Stage, part float64) {
@@ -137,9 +136,9 @@ func (c Course) Share(a *ledger.App, s *ledger.Stage) (coming []int, part float6
 	return coming, (1 - turns/all) / float64(left[s.Annotation])
 }
 
-// retried returns the attempts whose stages will be submitted again: the newest ones
-// that failed in the driver's present job, and those that run while what they read is
-// being repeated, for a driver tries them again once that is there.
+// retried returns the attempts whose stages will be submitted again. These are the newest ones that failed in the
+// driver's present job, and those that run while what they read is being repeated, for a driver tries them again once
+// that is there.
 func retried(a *ledger.App) (retried []*ledger.Stage) {
 	var repeated []int
 	for _, o := range a.Opened() {
@@ -208,7 +207,7 @@ func ends(a *ledger.App) map[int]units.Seconds {
 	return ended
 }
 
-// Asked reports whether a runs a stage of another pool than its deadline hangs on: until that has ended all have the
+// Asked reports whether a runs a stage of another pool than its deadline hangs on. Until that has ended all have the
 // cores that they would have in Spark, or it waits for tasks that are held back.
 func Asked(a *ledger.App) bool { return slices.ContainsFunc(a.Opened(), a.Profile.Beside) }
 

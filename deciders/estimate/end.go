@@ -23,17 +23,16 @@ func (o *Outlook) Predicted(a *ledger.App) units.Seconds {
 	return o.End(a, !a.Paced() || a.Observed())
 }
 
-// End predicts the end of a running application with a profile from where it stands:
-// running stages from their progress, the others from what they will be given, the
-// driver's gaps and tail from the profile. full says that every stage has all cores. While
-// all goes as planned it holds still.
+// End predicts the end of a running application with a profile from where it stands. It takes running stages from their
+// progress, the others from what they will be given, the driver's gaps and tail from the profile. full says that every
+// stage has all cores. While all goes as planned it holds still.
 func (o *Outlook) End(a *ledger.App, full bool) units.Seconds {
 	end, _ := o.resume(a, full)
 	return end
 }
 
 // Ahead forecasts the stages of a that its profile has and that are still to come, of an application that runs, in
-// order of id: when each is ready, and its deadline and cores where it is paced.
+// order of id. It says when each is ready, and its deadline and cores where it is paced.
 func (o *Outlook) Ahead(a *ledger.App) []dag.StageForecast {
 	remaining := a.Profile.Match.Remaining()
 	_, stages := o.resume(a, !a.Paced() || a.Observed())

@@ -11,9 +11,9 @@ import (
 )
 
 // Extra is what is made of a stage of a that its profile lacks: its work by profiles.Estimate, and its place in
-// the course. That is in the job of the profile that its own job has stages of, else in the one that has begun
-// last, while something of that is left, beside what runs of it and before what comes; else it is a job by itself
-// after that. Its readers are not known: as if all that comes did it gets less time rather than too much.
+// the course. That is in the job of the profile that its own job has stages of, else in the one that has begun last,
+// while something of that is left, beside what runs of it and before what comes. Else it is a job by itself after that.
+// Its readers are not known: as if all that comes did it gets less time rather than too much.
 func Extra(a *ledger.App, s *ledger.Stage) ledger.Extra {
 	var ended []profiles.Ended
 	near, mate := noStage, noStage // The last in the course that was submitted, and of those of its job.
@@ -140,7 +140,7 @@ func guessed(s *ledger.Stage) bool {
 	return s.Estimated() && !told
 }
 
-// Known is the part of what is left of a's work, which is on that course, that is known: by its profile, by
+// Known is the part of what is left of a's work, which is on that course, that is known. It is known by its profile, by
 // stages of its kind there, or by what a stage has shown itself. It is 1 where nothing is left.
 func Known(a *ledger.App, c Course) units.Fraction {
 	known, all := 0.0, 0.0

@@ -9,10 +9,10 @@ import (
 // tasks use more than the others.
 const priorPart = 0.1
 
-// Need is what a, which runs and has a profile, still takes of its nodes, and how much time its stages have for it:
-// what is left of its deadline without the driver's gaps, its tail and its exit. Held back, tasks use less than with
-// all cores, with which the profile was made: what a running stage has used for what is done of it says what its rest
-// takes.
+// Need is what a, which runs and has a profile, still takes of its nodes, and how much time its stages have for it.
+// That is what is left of its deadline without the driver's gaps, its tail and its exit. Held back, tasks use less than
+// with all cores, with which the profile was made: what a running stage has used for what is done of it says what its
+// rest takes.
 func Need(a *ledger.App, o *Outlook) (work units.Work, by units.Seconds) {
 	c := o.Course(a)
 	by = a.Promise.Deadline - a.At(o.View.Now()) - c.Body.Tail - c.Body.Exit

@@ -39,10 +39,9 @@ type Policy struct {
 func (p Policy) rules() *sharing.Params { return sharing.Of(p.Sharing) }
 
 // Shape decides how many stages of an application with a deadline can run side by side, each
-// on so many executors in all, and whether it starts without being held back. A stage's
-// executors have all the node's cores as ceiling, so branches in turn end when branches side
-// by side would but for tails and gaps, and each executor less is a JVM that does not start,
-// compile and collect for itself.
+// on so many executors in all, and whether it starts without being held back. A stage's executors have all the node's
+// cores as ceiling, so branches in turn end when branches side by side would but for tails and gaps. Each executor less
+// is a JVM that does not start, compile and collect for itself.
 func (p Policy) Shape(g *dag.Graph, executors int, deadline units.Seconds, supply dag.Supply,
 	elapsed units.Seconds) dag.Params {
 	most := p.Together(g)

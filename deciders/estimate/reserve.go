@@ -129,7 +129,7 @@ func Reserved(q dag.Params, a *ledger.App, o *Outlook) dag.Params {
 }
 
 // Unforeseen is about how long a takes at all cores for what its profile has not: stages that it lacks, more work in
-// those that it has, and further attempts; and the stage that has most of it, nil for none.
+// those that it has, and further attempts. It also returns the stage that has most of it, nil for none.
 func Unforeseen(a *ledger.App) (all units.Seconds, most *ledger.Stage) {
 	if a.Profile == nil {
 		return 0, nil

@@ -5,8 +5,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Slowdown is by which part of it a's driver takes longer from stage to stage than in the recorded
-// run, by those that have been ready so far; 0 where it does not, or little has been seen.
+// Slowdown is by which part of it a's driver takes longer from stage to stage than in the recorded run, by those that
+// have been ready so far. It is 0 where it does not, or little has been seen.
 func (p Policy) Slowdown(a *ledger.App) float64 {
 	ended := ends(a)
 	var recorded, took units.Seconds

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// enough is the part of what is left of a deadline by which an application is to end at all cores, late the one
+	// enough is the part of what is left of a deadline by which an application is to end at all cores. late is the one
 	// from which it asks for more, and spare the one by which it would end with fewer that may go.
 	enough, late, spare = 0.88, 0.93, 0.84
 	// comes is after how long an executor that is asked for is taken to be there, idle for how long fewer have to be
@@ -73,8 +73,8 @@ func Decide(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	return levers
 }
 
-// foretold reports whether a's end can be foretold, and its deadline is all that counts: one that is to show what it
-// does at all cores, or whose queries and jobs have a bound, has what it would have without Pacer.
+// foretold reports whether a's end can be foretold, and its deadline is all that counts. An application that is to show
+// what it does at all cores, or whose queries and jobs have a bound, has what it would have without Pacer.
 func foretold(a *ledger.App) bool {
 	return a.Promise.Mode == ledger.Paced && a.Profile != nil && a.Promise.Deadline > 0 && !a.Profile.Suspected() &&
 		estimate.Limit(a) == (dag.Bound{})

@@ -136,9 +136,8 @@ func speed(a *ledger.App, s *ledger.Stage, t ledger.Target, done float64, p *led
 	return perCore * float64(min(cores, units.Cores(n.Slots(a.Tenant.Launch))))
 }
 
-// capacity is what n has for executors now: as the node's own rule (package node), but
-// without smoothing, and others count down to half of what is offered, where the node
-// keeps more: work is not to go where a busy neighbour may be.
+// capacity is what n has for executors now: as the node's own rule (package node), but without smoothing, and others
+// count down to half of what is offered, where the node keeps more. Work is not to go where a busy neighbour may be.
 func capacity(n *ledger.Node) units.Cores {
 	return min(n.Offered, max(n.Offered/2, n.Total-n.Others))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Replacement is the node for an executor of a that ran on the named one, whose memory is
-// kept for it: that node or, if it takes no executors or gives less memory than is taken
-// there, the node with the fewest of a's executors that has room; nil while there is none.
+// Replacement is the node for an executor of a that ran on the named one, whose memory is kept for it. It is that node
+// or, if it takes no executors or gives less memory than is taken there, the node with the fewest of a's executors that
+// has room; nil while there is none.
 func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.Node {
 	if n := v.Node(name); n != nil && n.Live() && v.Free(n) >= 0 {
 		return n

@@ -19,13 +19,12 @@
 // # How many
 //
 // One stage has one executor on a node, or as many as fill its cores where the user gave them
-// fewer (ledger.Node.PerStage). A paced application gets these for as many stages as can run
-// side by side by its profile, at most Policy.MaxPool, or as few as the shape of its branches
-// asks for (estimate.Policy.Shape); any other gets those of one stage. A node gives fewer where
-// its memory holds fewer, and none where not even one fits. An application gets none at all where fewer
-// nodes have room than its user asks for. Each is started with the least off-heap memory
-// that it may have (memory.FloorOf), and counts with that; what a node's executors have
-// beyond it moves while they run (package node).
+// fewer (ledger.Node.PerStage). A paced application gets these for as many stages as can run side by side by its
+// profile, at most Policy.MaxPool, or as few as the shape of its branches asks for (estimate.Policy.Shape). Any other
+// gets those of one stage. A node gives fewer where its memory holds fewer, and none where not even one fits. An
+// application gets none at all where fewer nodes have room than its user asks for. Each is started with the least
+// off-heap memory that it may have (memory.FloorOf), and counts with that; what a node's executors have beyond it moves
+// while they run (package node).
 //
 // All functions are pure: they read a ledger.View and return what they want. The engine
 // checks that against the ledger once more when it applies it. Memory is in bytes.

@@ -50,14 +50,13 @@ type Room func(n *ledger.Node) units.Bytes
 // Whole is the room of nodes on which nothing runs.
 func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 
-// Seats decides how many executors a, which is not in the ledger yet, gets on each node: as many
-// as one stage fills the node with, which is one unless its user gave them fewer cores. When it
-// is paced, so many for each of the stages of its DAG that can run side by side, at most
-// MaxPool, or for fewer if these may take turns. A node gives fewer where its room holds fewer,
-// and none where not even one fits. It gets none at all where fewer than its Least nodes have room. The memory off the
-// heap that an executor starts with is decided too, unless it is decided already: by what nodes give, not by what is
-// left. Errors have kinds: transient where no node takes executors, or only one that is away could hold one, invalid
-// where an executor fits none, conflict where it would fit if there were room.
+// Seats decides how many executors a, which is not in the ledger yet, gets on each node. That is as many as one stage
+// fills the node with, which is one unless its user gave them fewer cores. When it is paced, so many for each of the
+// stages of its DAG that can run side by side, at most MaxPool, or for fewer if these may take turns. A node gives
+// fewer where its room holds fewer, and none where not even one fits. It gets none at all where fewer than its Least
+// nodes have room. The memory off the heap that an executor starts with is decided too, unless it is decided already:
+// by what nodes give, not by what is left. Errors have kinds: transient where no node takes executors, or only one that
+// is away could hold one, invalid where an executor fits none, conflict where it would fit if there were room.
 func (p Policy) Seats(o *estimate.Outlook, a *ledger.App, room Room) (Seating, error) {
 	s, err := p.seating(o.View, a, width(o, a, 0), room)
 	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {

@@ -186,8 +186,8 @@ func first(of []unit, lacks units.Bytes) []unit {
 	return nil
 }
 
-// spares reports whether what t's application has on n may be given back: it stays where it has a registered executor,
-// and on as many nodes as it needs, and has not got this a moment ago.
+// spares reports whether what t's application has on n may be given back. The application stays where it has a
+// registered executor, and on as many nodes as it needs, and has not got this a moment ago.
 func (g *giver) spares(t *ledger.Allocation, n *ledger.Node) (u unit, spared bool) {
 	a, by := t.App, g.round.book.assign()
 	j := by.jobs[a.ID]

@@ -15,9 +15,9 @@ func (c *Choice) seats() ledger.Seats {
 		Cap: c.Cap}
 }
 
-// Levers are what choices come to: those that start or are refused first, then comes, the application
-// that registers, with its seats or its place, then new places, and what is given back for those that wait. comes
-// is nil where there is none.
+// Levers are what choices come to. They are those that start or are refused first, then comes, the application that
+// registers, with its seats or its place, then new places, and what is given back for those that wait. comes is nil
+// where there is none.
 func Levers(now units.Instant, choices []Choice, comes *ledger.Registered) []ledger.Lever {
 	var enter, last, places, gives []ledger.Lever
 	for i := range choices {

@@ -83,8 +83,8 @@ func (p Policy) takesBack() bool {
 // due later, and how long before its latest start one with a deadline counts as due then.
 const Patience = assign.Patience
 
-// due is when a has to have ended, or counts as having to: one that has to start soon would
-// otherwise be passed until too late by all that come and are due before it ends.
+// due is when a has to have ended, or counts as having to. An application that has to start soon would otherwise be
+// passed until too late by all that come and are due before it ends.
 func due(now units.Instant, a *ledger.App) units.Instant {
 	switch {
 	case a.Promise.Deadline <= 0:

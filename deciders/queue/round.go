@@ -168,8 +168,8 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 	}
 }
 
-// keep keeps the memory of a node for a, and returns which: the one that is kept for it
-// already, or the one where it is expected to start first; "" where all are kept for others.
+// keep keeps the memory of a node for a, and returns which. It is the one that is kept for it already, or the one where
+// it is expected to start first; "" where all are kept for others.
 func (h *round) keep(a *ledger.App, before string) string {
 	claim := a.Tenant.Claim()
 	holds := func(n *ledger.Node) bool {

@@ -16,9 +16,9 @@ func contended(a *ledger.App) bool {
 	return a.Tenant.Beside > aloneShare*max(0, had)
 }
 
-// startedBeside reports whether the time until a's first stage was ready is not that of an
-// application that starts at once and alone: others used its cores, or it was queued, while
-// its driver went on with what it can do without executors.
+// startedBeside reports whether the time until a's first stage was ready is not that of an application that starts at
+// once and alone. Others used its cores, or it was queued, while its driver went on with what it can do without
+// executors.
 func startedBeside(a *ledger.App) bool {
 	had := units.Work(float64(a.Tenant.Cores) * float64(unqueued(a, a.Promise.First)))
 	return a.Tenant.Waited > 0 || a.Tenant.BesideStart > aloneShare*max(0, had)

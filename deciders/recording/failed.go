@@ -56,9 +56,9 @@ func confirmed(a *ledger.App, learnt api.Profile) api.Profile {
 type waited struct{ began, until, takes units.Seconds }
 
 // slowed is how many times what it takes at all cores something took that a, which has failed, may have waited for to
-// its end: its last query or job, or a stage of that which had not ended well; where these were not slower, all from
-// an earlier one on. Of several it is the least, 0 where nothing was slower. A query or job that has ended well was
-// given up before, as by a program that joins its threads: nobody knows when, so it is half way.
+// its end. That is its last query or job, or a stage of that which had not ended well; where these were not slower, all
+// from an earlier one on. Of several it is the least, 0 where nothing was slower. A query or job that has ended well
+// was given up before, as by a program that joins its threads: nobody knows when, so it is half way.
 func slowed(a *ledger.App) float64 {
 	if a.Profile == nil {
 		return 0

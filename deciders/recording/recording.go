@@ -22,10 +22,10 @@ const (
 	Cleared   = "knows that a run failed at all cores, too"
 )
 
-// Record folds the run of an application that has finished into its profile and says what it did;
-// an error says why it cannot teach the profile what it takes, and did is "" then but where its failure itself is to be
-// remembered. A run teaches its user's own profile or, where
-// it has none, one that all teach. From any other that is not its user's the user's own is made.
+// Record folds the run of an application that has finished into its profile and says what it did. An error says why it
+// cannot teach the profile what it takes, and did is "" then but where its failure itself is to be remembered. A run
+// teaches its user's own profile or, where it has none, one that all teach. From any other that is not its user's the
+// user's own is made.
 func Record(v ledger.View, a *ledger.App) (did string, learnt api.Profile, err error) {
 	did, learnt, err = record(v, a)
 	user := a.Tenant.Owner.User

@@ -75,7 +75,7 @@ func spend(a *ledger.App, all units.Seconds, now units.Instant) spent {
 	return by
 }
 
-// stage divides the time between from and until, in which s ran, and no other one of those before it: what it
+// stage divides the time between from and until, in which s ran, and no other one of those before it. The time that it
 // was to take comes first, so that one which was late says why it was.
 func (by spent) stage(a *ledger.App, s *ledger.Stage, from, until units.Seconds) {
 	planned := plannedFor(a, s)
@@ -105,8 +105,8 @@ func (by spent) stage(a *ledger.App, s *ledger.Stage, from, until units.Seconds)
 	by[api.PartUnexplained] += max(0, over-share*(short+more))
 }
 
-// leftFor is the time that s could have had from when it was ready: what its application's deadline leaves beside
-// what came after it at all cores, and what itself takes at all cores in any case. It is without end where the
+// leftFor is the time that s could have had from when it was ready. That is what its application's deadline leaves
+// beside what came after it at all cores, and what itself takes at all cores in any case. It is without end where the
 // application is in time.
 func leftFor(a *ledger.App, s *ledger.Stage) units.Seconds {
 	deadline := a.Promise.Deadline

@@ -137,8 +137,8 @@ func Taught(p estimate.Policy, a *ledger.App, s *api.AppSummary, learnt api.Prof
 	s.Headline += "; " + said
 }
 
-// Told is the line that the user of an application is told at its end: nothing of one that is not judged, and
-// why it was refused, or failed without a deadline, its driver has told.
+// Told is the line that the user of an application is told at its end. It is empty for one that is not judged, and why
+// it was refused, or failed without a deadline, its driver has told.
 func Told(s *api.AppSummary) string {
 	silent := s.Deadline <= 0 && (s.Pacing == string(ledger.Off) || s.Pacing == string(ledger.Unpaced) ||
 		s.State == api.AppFailed)

@@ -166,8 +166,8 @@ func (r *round) job(a *ledger.App, cores units.Cores) assign.Job {
 // whole is how many units some cores hold.
 func whole(cores, unit units.Cores) int { return int(math.Floor(float64(cores/unit) + rounding)) }
 
-// grant asks the rule about s until all that it grants is what the applications' own nodes can give: one of which that
-// is not so waits, and those behind it have what it would have had.
+// grant asks the rule about s until all that it grants is what the applications' own nodes can give. An application of
+// which that is not so waits, and those behind it have what it would have had.
 func (r *round) grant(s assign.State) {
 	for {
 		taken, waits := maps.Clone(r.reserved), make(map[string]bool)

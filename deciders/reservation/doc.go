@@ -13,7 +13,7 @@
 //	          leave
 //	work      the same at its end
 //
-// A reservation is a promise like any other: its application comes first where cores are short, others are judged
+// A reservation is a promise like any other. Its application comes first where cores are short, others are judged
 // beside it, and each of its nodes gives a part of it, in proportion to what it offers. A grant that one of these nodes
 // cannot give beside what is promised there waits. It is a floor and no cap: its run is recorded, without a quota.
 //
@@ -21,9 +21,9 @@
 // Where a node is lost, or gives less, those that are due first keep theirs; the others wait again. Nothing else takes
 // a reservation: what is promised later is promised beside it.
 //
-// An application that finishes in time teaches then, one that runs on when it is due, as the source ends jobs there;
-// of one that had no reservation, what it used in the mean counts as what it had. Applications that were killed or
-// failed before, or whose end is not known, teach nothing.
+// An application that finishes in time teaches then, one that runs on when it is due, as the source ends jobs there. An
+// application that had no reservation counts with what it used in the mean. Applications that were killed or failed
+// before, or whose end is not known, teach nothing.
 //
 // All functions are pure. Cores are of all of an application's nodes, times are seconds of its deadline clock.
 package reservation

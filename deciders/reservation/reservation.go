@@ -30,7 +30,7 @@ func (p Policy) unit() units.Cores { return max(p.Equations.Quantum, leastUnit) 
 const leastUnit units.Cores = 0.01
 
 // State is what is known of deadlines: which part of what it could use an application has reserved that comes now, and
-// after how many runs; known is false until enough have ended, and where nothing is reserved. reserved are the cores
+// after how many runs. known is false until enough have ended, and where nothing is reserved. reserved are the cores
 // that are reserved now.
 func (p Policy) State(v ledger.View) (fraction float64, runs int, known bool, reserved units.Cores) {
 	for a := range v.Running() {

@@ -108,8 +108,8 @@ func anew(o *estimate.Outlook, a *ledger.App, late *ledger.Stage) []ledger.Lever
 	return planned
 }
 
-// plan gives a stage a deadline, counted from now, which is the equations' by q unless it yields, its query or job has
-// a bound, or its application's targets are paused or it is asked something: then it has none left, and all cores. Its
+// plan gives a stage a deadline, counted from now. It is the equations' by q unless it yields, its query or job has a
+// bound, or its application's targets are paused or it is asked something: then it has none left, and all cores. Its
 // executors get their targets.
 func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
 	deadline, bound, first units.Seconds) ledger.StageAimed {

@@ -24,12 +24,11 @@ const (
 )
 
 // need is the part of its predicted work that a stage of a is taken to need that has so much time
-// and that others follow. A short one ends as it was begun, mostly early: held back, tasks use less CPU
-// time than at all cores, the JVM compiles between stages, and a quota gives its first period's
-// part at once. The next ones, which are as short, cannot use up the time that it leaves. So short stages are steered
-// as a group: what those that have ended took of the time that they were given says with how many cores the next one
-// begins. The source's alpha knows no such group. Stages that the profile lacks are none of it: what those take is
-// estimated.
+// and that others follow. A short one ends as it was begun, mostly early. Held back, tasks use less CPU time than at
+// all cores, the JVM compiles between stages, and a quota gives its first period's part at once. The next ones, which
+// are as short, cannot use up the time that it leaves. So short stages are steered as a group: what those that have
+// ended took of the time that they were given says with how many cores the next one begins. The source's alpha knows no
+// such group. Stages that the profile lacks are none of it: what those take is estimated.
 func need(a *ledger.App, q dag.Params, given units.Seconds) units.Fraction {
 	if q.Aim == 0 || given <= 0 || given >= shortMost {
 		return 1

@@ -28,9 +28,8 @@ func (p Policy) Repace(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	return p.tighten(o, a)
 }
 
-// tighten paces an application whose deadline was infeasible by its profile, or left
-// no room for turns, and has become feasible by what is done: a profile that promises
-// too little would otherwise cost all cores to the end.
+// tighten paces an application whose deadline was infeasible by its profile, or left no room for turns, and has become
+// feasible by what is done. A profile that promises too little would otherwise cost all cores to the end.
 func (p Policy) tighten(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	rules := sharing.Of(o.Sharing).Again
 	share := units.Seconds(rules.Alone)

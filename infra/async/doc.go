@@ -1,6 +1,5 @@
-// Package async carries out, on goroutines of its own, what takes long and what a loop
-// must not wait for: the start of a JVM, a save to a disk that may stand still, the
-// encoding of a long message.
+// Package async carries out, on goroutines of its own, what takes long and what a loop must not wait for. That is the
+// start of a JVM, a save to a disk that may stand still, the encoding of a long message.
 //
 //	Jobs     functions in order, key by key
 //	Lane     functions of many that ask, in turn, with bounds for each of them and for all

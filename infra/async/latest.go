@@ -5,10 +5,9 @@ import "sync"
 // Ticket names a value that was handed to a Latest; the zero Ticket names none.
 type Ticket uint64
 
-// Latest carries out a function for the newest of the values that are handed to it, one
-// at a time: while one is under way the newest waits, in the place of an older one that
-// waits. Handing over never blocks, however long the function takes. It is safe for
-// concurrent use.
+// Latest carries out a function for the newest of the values that are handed to it, one at a time. While one is under
+// way the newest waits, in the place of an older one that waits. Handing over never blocks, however long the function
+// takes. It is safe for concurrent use.
 type Latest[T any] struct {
 	carry func(*T)
 	copy  func(into, from *T)

@@ -199,8 +199,8 @@ func (b *Bucket) Write(ctx context.Context, changes []api.Pair, last uint64) (ui
 var overtaken = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence,
 	jetstream.JSErrCodeStreamWrongLastSequenceConstant}
 
-// answerTime is after how long without a word servers are asked again for what is in the bucket, the
-// first time: a cluster of busy servers loses one question in fifty to have a consumer made.
+// answerTime is after how long without a word servers are asked again for what is in the bucket, the first time. A
+// cluster of busy servers loses one question in fifty to have a consumer made.
 const answerTime = 500 * time.Millisecond
 
 // errSilent says that servers have said nothing for as long, or left something out.

@@ -107,10 +107,9 @@ func (c Credential) refusal(address, how string, now time.Time) string {
 const mostCredentialBytes = 64 << 10
 
 // LoadCredential reads a credentials file: one line "login:secret" beside blank ones and
-// those that begin with #. It reports every fault at once: what is not such a line, more
-// than one, none, and a file that everybody can read, that others than its owner can write,
-// or that belongs to somebody else. kind is whom the login has to belong to. Messages never
-// contain a secret.
+// those that begin with #. It reports every fault at once. Faults are what is not such a line, more than one, none, and
+// a file that everybody can read, that others than its owner can write, or that belongs to somebody else. kind is whom
+// the login has to belong to. Messages never contain a secret.
 func LoadCredential(path string, kind api.PrincipalKind) (Credential, error) {
 	f, err := os.Open(path)
 	if err != nil {

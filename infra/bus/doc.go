@@ -46,10 +46,9 @@
 // # Versions and faults
 //
 // Every body but a Directive carries V (a Directive goes only to drivers that
-// registered). A message of another version, malformed JSON and a body
-// that names another application or node than its subject are answered with an
-// api.Error and never reach a handler; publications of that kind are dropped and
-// counted (Options.OnFault).
+// registered). A message of another version, malformed JSON and a body that names another application or node than its
+// subject are answered with an api.Error and never reach a handler. Publications of that kind are dropped and counted
+// (Options.OnFault).
 //
 // # Who may connect
 //
@@ -95,12 +94,9 @@
 //
 // Instead of the embedded server a nats-server may carry the messages
 // (planner.nats-url): all peers, the planner too, then Dial it as nats:// or
-// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less),
-// JetStream, which has the planners' state (Bucket), and Credential.ServerAuthorization: by
-// that it knows the planner, and asks it about everybody else (ServeAuthorization), who then
-// has the rights of the table.
-// Package bustest writes such a configuration. The server may start
-// after its clients (Options.Wait) and restart under them. TLS names the files of
-// a secured connection; the server's certificate is checked always. A server without users
-// lets everybody do everything (NewOpenKeyring).
+// tls://host:port. It needs max_payload: 8388608 (Conn tells OnFault of less), JetStream, which has the planners' state
+// (Bucket), and Credential.ServerAuthorization. By that it knows the planner, and asks it about everybody else
+// (ServeAuthorization), who then has the rights of the table. Package bustest writes such a configuration. The server
+// may start after its clients (Options.Wait) and restart under them. TLS names the files of a secured connection; the
+// server's certificate is checked always. A server without users lets everybody do everything (NewOpenKeyring).
 package bus

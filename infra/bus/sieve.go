@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// sieve stands between the embedded server and the planner's own connection, and empties messages that keep
-// does not keep as they pass: so the connection takes everything at once, and the server never takes it for a
-// slow one. A message without a body says nothing, so whoever gets an empty one knows.
+// sieve stands between the embedded server and the planner's own connection, and empties messages that keep does not
+// keep as they pass. So the connection takes everything at once, and the server never takes it for a slow one. A
+// message without a body says nothing, so whoever gets an empty one knows.
 type sieve struct {
 	// keep reports whether a message of a subject and size is to be had whole; nil keeps all.
 	keep atomic.Pointer[func(subject string, size int) bool]

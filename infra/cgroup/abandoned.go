@@ -32,11 +32,10 @@ func (h *Hierarchy) RemoveAbandoned() ([]string, error) {
 	return RemoveAbandoned(h.root, NodeParent("*"), abandonedAfter)
 }
 
-// RemoveAbandoned removes the groups of which the path below a tree of root ("" is DefaultRoot)
-// matches pattern, with all that is in them, from all trees: those that have no process in any
-// tree, that nobody has claimed and that are there for so long. It returns their paths. The
-// kernel refuses to remove a group that has a process, so none loses its group even if it
-// enters meanwhile.
+// RemoveAbandoned removes the groups of which the path below a tree of root ("" is DefaultRoot) matches pattern, with
+// all that is in them, from all trees. It removes those that have no process in any tree, that nobody has claimed and
+// that are there for so long. It returns their paths. The kernel refuses to remove a group that has a process, so none
+// loses its group even if it enters meanwhile.
 func RemoveAbandoned(root, pattern string, age time.Duration) ([]string, error) {
 	if root == "" {
 		root = DefaultRoot

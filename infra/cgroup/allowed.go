@@ -10,10 +10,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Allowed is how many cores and how much memory the groups that this process is in let it have,
-// with those above them as far as they are seen: in a container, or under a service manager, less
-// than the machine's. Unlimited cores and 0 bytes are no bound, as are groups that cannot be read.
-// root is where cgroups are mounted ("" is DefaultRoot).
+// Allowed is how many cores and how much memory the groups that this process is in let it have, with those above them
+// as far as they are seen. In a container, or under a service manager, that is less than the machine's. Unlimited cores
+// and 0 bytes are no bound, as are groups that cannot be read. root is where cgroups are mounted ("" is DefaultRoot).
 func Allowed(root string) (units.Cores, units.Bytes) {
 	if root == "" {
 		root = DefaultRoot

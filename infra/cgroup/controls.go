@@ -109,7 +109,7 @@ func (h *Hierarchy) setWeight(dir string, w Weight) error {
 
 // SetWeight sets the weight of the executors of this node against one busy thread of the
 // rest of the machine on each CPU. The weight that counts is that of Pacer's parent group, the first element of its
-// path: nodes of one machine share that in proportion to their weights, and it has that of the node that has most.
+// path. Nodes of one machine share that in proportion to their weights, and it has that of the node that has most.
 // Groups that no node controller has claimed do not count: one that was killed leaves its weight behind.
 func (h *Hierarchy) SetWeight(w Weight) error {
 	top := filepath.Join(h.roots[0], h.top())

@@ -9,7 +9,7 @@ import (
 )
 
 // The bound of a group is for all processes in it together. Processes that Pacer moves out of one go by that bound
-// still: each group that they are moved to has an equal part of it, from before they come, and none has more when one
+// still. Each group that they are moved to has an equal part of it, from before they come, and none has more when one
 // goes.
 
 // bound has the group of t, into which processes are to be moved, have its part of what bounds them where they are, and

@@ -60,9 +60,9 @@
 // Others reaches groups that YARN or a kubelet has made, whoever claims the machine's. An Adopted one
 // has quotas of Pacer's up to the quota found, which Release puts back with its period; so does
 // Hold.PutBack, for a guard. Pacer's have a period and last digits that nobody else writes, so that what
-// is in force says whose it is. Enclose moves processes out of a group that they share with others into
-// one of Pacer's, in the trees of the CPU alone, with their part of what bounded them there, and each
-// by a descriptor: nobody is moved who gets the id of one that has ended (docs/decisions/050).
+// is in force says whose it is. Enclose moves processes out of a group that they share with others into one of Pacer's,
+// in the trees of the CPU alone, with their part of what bounded them there, and each by a descriptor. No process is
+// moved that gets the id of one that has ended (docs/decisions/050).
 //
 // # The parent's weight
 //

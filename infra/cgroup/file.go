@@ -13,9 +13,9 @@ import (
 var ErrGone = errors.New("cgroup: the group is gone")
 
 // file is a control file that stays open: a read or a write is one system call
-// and allocates nothing. It is for one goroutine: the bare descriptor has no lock
-// against a Close, for with hundreds of executors each further structure that is
-// not in the CPU's caches any more costs a tick as much as a tenth of the read.
+// and allocates nothing. It is for one goroutine. The bare descriptor has no lock against a Close. With hundreds of
+// executors each further structure that is not in the CPU's caches any more costs a tick as much as a tenth of the
+// read.
 type file struct {
 	fd   int // -1 once closed.
 	name string

@@ -31,7 +31,7 @@ func (o *Others) Weight(group string) Weight { return o.h.weightOf(filepath.Join
 
 // Requested is how many cores are requested for a container of a pod, by the weights of its group and of the pod's,
 // which is right above; 0 for none. Pods are all below the group all, which a kubelet weighs by the cores that it has
-// for pods: in v2 a weight of more than linear makes of cpus, the machine's, says that it is a newer kubelet's.
+// for pods. In v2 a weight of more than linear makes of cpus, the machine's, says that it is a newer kubelet's.
 //
 // The kernel gives a container a part of what its pod has: its weight over those of the pod's containers that request
 // anything, whatever its runtime makes of requests.

@@ -56,9 +56,8 @@ func (a Archive) Made(dir string) bool {
 	return a.Usable(dir, uint32(os.Geteuid()))
 }
 
-// Options make a JVM map the archive in dir where it fits, and run without it and
-// without a word where it does not: with another class path, another JVM or a
-// heap of another addressing mode (32 GiB and more).
+// Options make a JVM map the archive in dir where it fits, and run without it and without a word where it does not. It
+// does not fit with another class path, another JVM or a heap of another addressing mode (32 GiB and more).
 func (a Archive) Options(dir string) []string {
 	return []string{"-XX:SharedArchiveFile=" + a.File(dir), "-Xshare:auto", "-Xlog:cds*=off"}
 }

@@ -30,9 +30,9 @@ const MostOpenFiles = 64 << 10
 // a few.
 const ownProcesses = 32 << 10
 
-// confine takes from the program, and from all that it starts, what an executor needs for
-// nothing: to become another user by a program that has that right, to leave its memory on
-// the disk when it crashes, and to fill the machine with processes or open files.
+// confine takes from the program, and from all that it starts, what an executor needs for nothing. That is to become
+// another user by a program that has that right, to leave its memory on the disk when it crashes, and to fill the
+// machine with processes or open files.
 func (s shimSpec) confine() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)

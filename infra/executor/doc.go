@@ -64,10 +64,9 @@
 // one archive serves both. A directory in front of the jars rules out an archive (S32), so
 // executors have the configuration last, and a driver with such a directory has no archive.
 //
-// A TrainingRun is started as an executor is, by the same runtime and within the same bounds, as a
-// user of its own; or, where the Spark, the Java or the class path is an application's own, as
-// its executors' user. An archive is code: it is mapped only by its owner, or by all if root
-// owns it (docs/decisions/013).
+// A TrainingRun is started as an executor is, by the same runtime and within the same bounds, as a user of its own.
+// Where the Spark, the Java or the class path is an application's own it is started as its executors' user. An archive
+// is code: it is mapped only by its owner, or by all if root owns it (docs/decisions/013).
 //
 // # What the caller does
 //
@@ -83,13 +82,12 @@
 // # Confinement
 //
 // An executor is a stranger to the node controller, to the machine and to other applications
-// (docs/decisions/034). Its user is the application's submitter where that is known, else one
-// of a range; its directories are passed through by that user's group alone and belong to the
-// node controller, so that links lead nobody astray (Layout). A path that an application names, a home
-// or a class path, is looked at with its user's rights (Credential.As). A process has no other
-// groups, no way to more rights, and bounds on processes, open files and core dumps; where its
-// user is in no list of users, or may not reach a Spark that the node lists, it has a mount
-// name space in which it is and does. A container has in addition process ids of its own.
+// (docs/decisions/034). Its user is the application's submitter where that is known, else one of a range. Its
+// directories are passed through by that user's group alone and belong to the node controller, so that links lead
+// nobody astray (Layout). A path that an application names, a home or a class path, is looked at with its user's rights
+// (Credential.As). A process has no other groups, no way to more rights, and bounds on processes, open files and core
+// dumps. Where its user is in no list of users, or may not reach a Spark that the node lists, it has a mount name space
+// in which it is and does. A container has in addition process ids of its own.
 //
 // The package restarts nothing, does not know when a JVM is ready, and chooses no quota.
 package executor

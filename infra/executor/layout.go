@@ -21,11 +21,9 @@ import (
 //	ROOT/apps/APP/EXEC/wish         the wish page
 //	ROOT/apps/APP/EXEC/handle.json  while the executor is not removed
 //
-// local, work, tmp, progress and the logs belong to the executor's user, the
-// directories around them to the node controller's, so that an executor can
-// write its files but not replace them by links, nor put others beside them. Where
-// executors have users of their own, only they pass through APP: the directory's group
-// is theirs.
+// local, work, tmp, progress and the logs belong to the executor's user, the directories around them to the node
+// controller's. So an executor can write its files but not replace them by links, nor put others beside them. Where
+// executors have users of their own, only they pass through APP: the directory's group is theirs.
 type Layout struct{ Root string }
 
 // streams are the names of an executor's logs.

@@ -15,7 +15,7 @@ import (
 // mostSteps bounds how many links and copies an interpreter is followed through.
 const mostSteps = 40
 
-// PythonOf returns the Python environment that path is in and those that its interpreter leads to: a virtual
+// PythonOf returns the Python environment that path is in and those that its interpreter leads to. A virtual
 // environment links to another one, perhaps by a directory that is a link, or says whose copy it is.
 func PythonOf(path string) (environments []string) {
 	var seen []string
@@ -76,9 +76,9 @@ func copiedFrom(environment string) string {
 	return ""
 }
 
-// interpreterOf returns the Python environments of the interpreter that an application's workers run,
-// where they are of the very user that has submitted it: below root's home, for one, where
-// executors, which are another user, would find nothing. Whose they are not gets nothing shown by naming them.
+// interpreterOf returns the Python environments of the interpreter that an application's workers run, where they are of
+// the very user that has submitted it. They may lie below root's home, for one, where executors, which are another
+// user, would find nothing. Whose they are not gets nothing shown by naming them.
 func interpreterOf(launch api.Launch) (shows []string) {
 	owner, err := user.Lookup(launch.User)
 	if launch.User == "" || err != nil {

@@ -39,10 +39,9 @@ type AppLogs struct {
 	Uncounted string
 }
 
-// Prune decides which applications' directories go, in order of id: ended ones
-// whose last line is older than Age at now, of the others all but the newest
-// Apps, and of those the oldest until Bytes holds. Active ones stay; they count
-// for Bytes only. It is pure.
+// Prune decides which applications' directories go, in order of id. These are ended ones whose last line is older than
+// Age at now, of the others all but the newest Apps, and of those the oldest until Bytes holds. Active ones stay; they
+// count for Bytes only. It is pure.
 func (r Retention) Prune(now time.Time, listing []AppLogs) []api.AppID {
 	ended := slices.DeleteFunc(slices.Clone(listing), func(a AppLogs) bool { return a.Active })
 	slices.SortFunc(ended, func(a, b AppLogs) int {

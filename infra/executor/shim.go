@@ -35,12 +35,10 @@ type shimSpec struct {
 	Bounds
 }
 
-// Shim turns this process into an executor: it joins the executor's group,
-// becomes its user, changes to its directory and runs its program in its own
-// place, so that not an instruction of the program runs outside the group. The
-// parent learns of success when the status pipe closes by itself, and of a fault
-// by what is written there before. Shim returns only on failure: the caller
-// exits with 127. It takes no arguments.
+// Shim turns this process into an executor. It joins the executor's group, becomes its user, changes to its directory
+// and runs its program in its own place, so that not an instruction of the program runs outside the group. The parent
+// learns of success when the status pipe closes by itself, and of a fault by what is written there before. Shim returns
+// only on failure: the caller exits with 127. It takes no arguments.
 func Shim(args []string) error {
 	syscall.CloseOnExec(shimStatus)
 	// Files that it makes have to be in reach of the program's user, whatever its caller's mask.

@@ -20,10 +20,9 @@ import (
 
 // TrainingRun makes an Archive by a training run: a small application in a JVM of
 // its own that loads what drivers and executors load (org.apache.spark.pacer.TrainingRun
-// of the jar) and leaves the archive when it exits. It runs as executors do, in a group and
-// in what the runtime has for them, as a user of its own, so that no application has a hand in
-// what others map, or as Archive.Of. It takes some 40 core-seconds
-// (docs/decisions/013) and goes behind everything else on the machine (nice 19).
+// of the jar) and leaves the archive when it exits. It runs as executors do, in a group and in what the runtime has for
+// them, as Archive.Of or a user of its own. So no application has a hand in what others map. It takes some 40
+// core-seconds (docs/decisions/013) and goes behind everything else on the machine (nice 19).
 type TrainingRun struct {
 	Archive Archive
 	// Node has the directory of archives, made if need be, the jar, and where Spark and Java

@@ -12,11 +12,10 @@ import (
 )
 
 // TrimLogs gives back what the logs of all executors have on the disk beyond most bytes each, and
-// returns how many were trimmed. It keeps the newest half of most at least. The beginning of a
-// file becomes a hole, which reads as zeros: nothing is copied, no line is lost that is written
-// meanwhile, no writer waits, and an offset in the file stays what it is. Where the file system
-// knows no holes the file begins anew. Logs are open to be appended to (Paths.openLogs), so the
-// writer goes on at the end either way.
+// returns how many were trimmed. It keeps the newest half of most at least. The beginning of a file becomes a hole,
+// which reads as zeros. No byte is copied, no line is lost that is written meanwhile, no writer waits, and an offset in
+// the file stays what it is. Where the file system knows no holes the file begins anew. Logs are open to be appended to
+// (Paths.openLogs), so the writer goes on at the end either way.
 func (l Layout) TrimLogs(most units.Bytes) (trimmed int, err error) {
 	if most <= 0 {
 		return 0, nil

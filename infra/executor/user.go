@@ -63,10 +63,9 @@ func credential(u *user.User) (Credential, error) {
 	return c, nil
 }
 
-// As runs f with the user's rights to files and none of this process's: what an application
-// names, links of its own included, leads a node controller that is root no further than the
-// application itself. f may not start goroutines that open files. Only root can be anybody
-// else; a process that is not runs f as it is.
+// As runs f with the user's rights to files and none of this process's. A path that an application names, links of its
+// own included, leads a node controller that is root no further than the application itself. f may not start goroutines
+// that open files. Only root can be anybody else; a process that is not runs f as it is.
 func (c Credential) As(f func() error) error {
 	if os.Geteuid() != 0 || c.IsRoot() {
 		return f()

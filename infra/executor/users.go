@@ -118,9 +118,9 @@ type Users struct {
 }
 
 // Of returns whom the executors of an application run as, which was submitted by the user of
-// that name, "" where nobody has made sure who that is. A user that this machine does not
-// know, root and those of services are as good as unknown: the application gets a user id of
-// its own, the same one for as long as it has a directory here.
+// that name, "" where nobody has made sure who that is. A user that this machine does not know, root and those of
+// services are as good as unknown. The application gets a user id of its own, the same one for as long as it has a
+// directory here.
 func (u *Users) Of(app api.AppID, name string) (Credential, error) {
 	switch {
 	case u.All != nil:

@@ -11,9 +11,9 @@ import (
 
 const (
 	newSuffix = ".new"
-	// chunkKeys and chunkBytes are how much is copied and synced at a time, at most: an
-	// Apply beside it waits for one chunk to be read, and its sync for one to be written,
-	// since a journalling file system syncs what other files have written with it.
+	// chunkKeys and chunkBytes are how much is copied and synced at a time, at most. An Apply beside it waits for one
+	// chunk to be read, and its sync for one to be written, since a journalling file system syncs what other files have
+	// written with it.
 	chunkKeys, chunkBytes = 256, 512 << 10
 	// piece is how much of the old file is freed at a time.
 	piece = 4 << 20

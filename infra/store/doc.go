@@ -37,12 +37,10 @@
 //   - It panics with its lock held when it cannot take a write back. Then the file is read
 //     again, and made anew.
 //
-// A file that ends behind its last seal, or in the middle of a record, or has a hole there, is
-// cut back to the last seal (Options.Tell says so): the rest belonged to an Apply that had not
-// returned.
-// A file in which a seal or a later change shows that something is missing or has changed, a
-// value whose checksum fails, and a file of another version are not opened: ErrCorrupt and
-// ErrVersion say which file it is. The store deletes and guesses nothing. A file cannot
+// A file that ends behind its last seal, or in the middle of a record, or has a hole there, is cut back to the last
+// seal (Options.Tell says so). The rest belonged to an Apply that had not returned. A file in which a seal or a later
+// change shows that something is missing or has changed, a value whose checksum fails, and a file of another version
+// are not opened. ErrCorrupt and ErrVersion say which file it is. The store deletes and guesses nothing. A file cannot
 // show that its last whole changes are missing.
 //
 // A file of version 2 had the seal of a batch among its changes, and a batch of two or more
@@ -51,12 +49,11 @@
 //
 // A reserve beside the file (Options.Reserve) is let go when the disk is full.
 //
-// The file grows with each change. After Open, and when it is larger than 1 MiB and
-// four times what it was after the last rewrite, it is rewritten with the living
-// values only: a goroutine copies them into a new file, some at a time, then what
-// was applied meanwhile, and gives it the old one's name. Apply waits for the last
-// of that only: a few batches, two syncs and a rename. Until then the old file is the
-// store. Close gives a rewrite up. Copy makes a backup in the same way.
+// The file grows with each change. After Open, and when it is larger than 1 MiB and four times what it was after the
+// last rewrite, it is rewritten with the living values only. A goroutine copies them into a new file, some at a time,
+// then what was applied meanwhile, and gives it the old one's name. Apply waits for the last of that only: a few
+// batches, two syncs and a rename. Until then the old file is the store. Close gives a rewrite up. Copy makes a backup
+// in the same way.
 //
 // BuntDB holds everything in memory: keep values small and history bounded.
 // Two processes must not open the same file (package daemon holds a lock on the

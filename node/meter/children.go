@@ -8,9 +8,9 @@ import (
 
 // A stage works in child processes while its tasks' threads use less than
 // threadsLeast of what its executor's group uses for it, until they use more than
-// threadsMost. A JVM that compiles and collects leaves its tasks 0.4 and more of it,
-// one whose tasks wait for Python workers 0.2 and less, but only after a second or two
-// in which it compiles what it sends them. So the last core-seconds count.
+// threadsMost. A JVM that compiles and collects leaves its tasks 0.4 and more of it, one whose tasks wait for Python
+// workers 0.2 and less. That shows only after a second or two in which it compiles what it sends them. So the last
+// core-seconds count.
 const (
 	threadsLeast, threadsMost = 0.25, 0.4
 	leastSeen                 = units.Work(1)
@@ -72,9 +72,8 @@ func (c *children) begin(stage *Stage, tasks []Task) {
 	}
 }
 
-// hidden is the task with that CPU time and without its records: what the JVM has read
-// for it may still stand before its worker, and by which part of such a task's
-// threads' time it reads a profile cannot say.
+// hidden is the task with that CPU time and without its records. Records that the JVM has read for it may still stand
+// before its worker, and by which part of such a task's threads' time it reads a profile cannot say.
 func hidden(task Task, cpu units.Work) Task {
 	task.CPU, task.Records = cpu, 0
 	return task

@@ -19,19 +19,17 @@
 //	min(0.95, max(min(r min(1, records read / expected), 4 c), c)), c = CPU time / predicted
 //
 // where r is the lesser of Settings.Reading and the target's Reading, where that is known.
-// Records expected are Records/Weight of the target times the task's weight. The CPU time
-// predicted is Work/Weight times the weight, averaged with what the stage's finished tasks
-// here have used; the prediction weighs as much as two mean tasks, for it is the group's,
-// with garbage collection and compilation, where a page shows threads. Of the finished
-// tasks the last four per slot count; all of them where a large task runs or waits. Records
-// that took hardly any CPU time to read stand in a buffer, and count four times that time at most.
+// Records expected are Records/Weight of the target times the task's weight. The CPU time predicted is Work/Weight
+// times the weight, averaged with what the stage's finished tasks here have used. The prediction weighs as much as two
+// mean tasks, for it is the group's, with garbage collection and compilation, where a page shows threads. Of the
+// finished tasks the last four per slot count; all of them where a large task runs or waits. Records that took hardly
+// any CPU time to read stand in a buffer, and count four times that time at most.
 //
 // # Large tasks
 //
-// A large task is measured by its records as soon as they can be believed: the target's
-// Reading says in which part of such a task's CPU time it reads, and of the last task it
-// is known how many records are left for it. It is taken to have up to half of what is
-// left more before it, for as long as most is left (large.go).
+// A large task is measured by its records as soon as they can be believed. The target's Reading says in which part of
+// such a task's CPU time it reads, and of the last task it is known how many records are left for it. It is taken to
+// have up to half of what is left more before it, for as long as most is left (large.go).
 //
 // # Fixed cost
 //
@@ -44,10 +42,9 @@
 //
 // # Child processes
 //
-// Tasks may work in child processes of their executor: PySpark's workers. Where threads
-// have used less than a quarter of what the group has used for the stage, that is divided
-// evenly over the running tasks, and their records do not count: the JVM has read them
-// long before (children.go).
+// Tasks may work in child processes of their executor: PySpark's workers. Where threads have used less than a quarter
+// of what the group has used for the stage, that is divided evenly over the running tasks, and their records do not
+// count. The JVM has read them long before (children.go).
 //
 // # Progress never falls
 //

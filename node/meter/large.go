@@ -14,19 +14,16 @@ const Large = 2
 // the page counts such a task's reading, too.
 const Long = 1
 
-// A large task is taken to take longer by doubt of what is left of it, and while most
-// of it is left by up to unseen more: nothing can make up for it in the end, and what
-// it has won early it gives back.
+// A large task is taken to take longer by doubt of what is left of it, and while most of it is left by up to unseen
+// more. Nothing can make up for it in the end, and what it has won early it gives back.
 const doubt, unseen = 0.05, 0.5
 
 // doubted is what a large task of that weight is taken to have left.
 func doubted(weight, rest float64) float64 { return rest * (1 + doubt + unseen*rest/weight) }
 
-// unfinished is the size of a record of the tasks that have not finished. Weights
-// go by bytes and by what a task costs without any, so that the few tasks which have
-// most of the records weigh less than their records do; of the last one this knows
-// exactly how much it has to read. Records of a failed task were read in vain: then
-// it is mean.
+// unfinished is the size of a record of the tasks that have not finished. Weights go by bytes and by what a task costs
+// without any, so that the few tasks which have most of the records weigh less than their records do. Of the last one
+// this knows exactly how much it has to read. Records of a failed task were read in vain: then it is mean.
 func unfinished(t *api.StageTarget, stage *Stage, mean float64) float64 {
 	records, weight := t.Records-stage.Records, t.Sized(t.Weight-stage.Weight, float64(t.Tasks-stage.Finished))
 	if stage.Failed > 0 || weight <= 0 || records <= 0 || records < stage.RunningRecords {
@@ -45,12 +42,11 @@ const allRead = 1 - 1e-6
 
 // largePart is part for a large task; reading is that of the target.
 //
-// Where it is known, the records say how much is done: the lesser of them and the CPU
-// time at first, for both are off by a fifth, and what a record costs may change
-// threefold within a task; the more is read, the more the records alone, for they
-// are right in the end; and when all is read, the task's own CPU time until then says how
-// long the rest takes. Where it is not known, what is not read yet stands for as much
-// as what has been read, and the CPU time is believed between the two.
+// Where it is known, the records say how much is done. It is the lesser of them and the CPU time at first, for both are
+// off by a fifth, and what a record costs may change threefold within a task. The more is read, the more the records
+// alone, for they are right in the end. When all is read, the task's own CPU time until then says how long the rest
+// takes. Where it is not known, what is not read yet stands for as much as what has been read, and the CPU time is
+// believed between the two.
 func (m *Meter) largePart(reading units.Fraction, task *Task, byCPU, byRecords float64) float64 {
 	weight := task.Weight
 	read := byRecords / weight

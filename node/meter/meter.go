@@ -10,10 +10,9 @@ import (
 // it says so.
 const mostOfTask = 0.95
 
-// priorTasks is how many mean tasks the predicted CPU time of a task is worth
-// against what finished tasks really used: the prediction is that of the
-// cgroup, the page shows that of the task's thread, which is less by garbage
-// collection and compilation, and two finished tasks outweigh it.
+// priorTasks is how many mean tasks the predicted CPU time of a task is worth against what finished tasks really used.
+// The prediction is that of the cgroup, the page shows that of the task's thread, which is less by garbage collection
+// and compilation, and two finished tasks outweigh it.
 const priorTasks = 2
 
 // Meter measures how much of a stage executor's share is done. It never falls except
@@ -24,10 +23,9 @@ type Meter struct {
 	done     float64
 	failed   int
 
-	// rests is what is left of the running tasks as the page shows them, in
-	// weight, when work is measured; begun is what all tasks weigh that were
-	// started, lightest the least that one of them did, widest the most that one of
-	// those does that run.
+	// rests is what is left of the running tasks as the page shows them, in weight, when work is measured. begun is what
+	// all tasks weigh that were started, lightest the least that one of them did, widest the most that one of those does
+	// that run.
 	rests                   []float64
 	begun, lightest, widest float64
 	pace                    pace
@@ -85,9 +83,8 @@ func (m *Meter) AllBegun(t *api.StageTarget) bool {
 // Alike reports whether no task that runs, or waits as far as is known, is large.
 func (m *Meter) Alike() bool { return m.widest <= Large && m.heaviest <= Large }
 
-// chainRounds, chainWork and chainShare say when chains are worth a look: with so few waiting
-// tasks per slot, or with so little work of theirs, in core-seconds per slot, or a task so large
-// beside all that waits.
+// chainRounds, chainWork and chainShare say when chains are worth a look: with so few waiting tasks per slot, so little
+// work of theirs (core-seconds per slot), or a task so large beside all that waits.
 const (
 	chainRounds = 8
 	chainWork   = 2
@@ -95,9 +92,8 @@ const (
 )
 
 // Chains appends to into[:0] what is left for each slot (controller.Chains), nothing
-// while the last tasks are still far away. begun is how many tasks of the share run or
-// have finished; heaviest is what a task weighs at most, 0 when that is not known; what
-// the page says of the waiting ones is better.
+// while the last tasks are still far away. begun is how many tasks of the share run or have finished. heaviest is what
+// a task weighs at most, 0 when that is not known; what the page says of the waiting ones is better.
 func (m *Meter) Chains(into []float64, t *api.StageTarget, begun, slots int, heaviest float64) []float64 {
 	if len(m.rests) == 0 {
 		return into[:0]
@@ -267,10 +263,9 @@ func (m *Meter) begin(weight, rest float64) {
 // is read into a buffer, or for another process, and not yet work done.
 const readAhead = 4
 
-// partDone is how much of running tasks that weigh weight together is done, in
-// weight, when their CPU time and their records stand for that much, and reading all
-// of them for that share of a task. Comparisons rather than min and max: this runs for
-// every running task in every tick.
+// partDone is how much of running tasks that weigh weight together is done, in weight, when their CPU time and their
+// records stand for that much. Reading all of them stands for that share of a task. Comparisons rather than min and
+// max: this runs for every running task in every tick.
 func partDone(reading units.Fraction, weight, byCPU, byRecords float64) float64 {
 	if byRecords > weight {
 		byRecords = weight

@@ -56,9 +56,9 @@ type Doubts struct {
 	// missed before an application is given up for it; 0.3. It is no better than that, stages are
 	// aimed earlier by as much, and one that is given up in its last second is late by far more.
 	Late float64
-	// Reserve is by which part those need more than is predicted before whom an application keeps
-	// its place that cannot be in time, and of whose deadlines it is asked whether all can be kept;
-	// 0.1: what drivers and JVMs that start take of a node is not in the prediction.
+	// Reserve is by which part those need more than is predicted before whom an application keeps its place that cannot be
+	// in time, and of whose deadlines it is asked whether all can be kept. It is 0.1: the cores of drivers and of JVMs
+	// that start are not in the prediction.
 	Reserve float64
 	// Overdue is the part of its deadline for which an application that is late keeps its place
 	// among those that can be in time, on nodes that serve in order; 0.1. An application that is nearly done is late by
@@ -78,16 +78,15 @@ type Again struct {
 
 // Room is what a node keeps back, and for whom.
 type Room struct {
-	// Wait is for how long a stage's driver has a core that makes the stage, and Exit for how long
-	// one that exits; 3 s each: exits of 0.7 to 2.8 s are seen, and a driver that takes longer
-	// between stages may wait itself.
+	// Wait is for how long a stage's driver has a core that makes the stage, and Exit for how long one that exits. Both
+	// are 3 s: exits of 0.7 to 2.8 s are seen, and a driver that takes longer between stages may wait itself.
 	Wait time.Duration
 	Exit time.Duration
 	// Driver is what such a driver can use, in cores; 1: one thread makes the next stage.
 	Driver units.Cores
-	// Drivers and LeftAlone are the most that is kept for drivers that exit and taken off for
-	// executors that are left alone, as shares of what is offered; 0.5 each: with less left a quota
-	// would keep what those have taken from ever coming back.
+	// Drivers and LeftAlone are the most that is kept for drivers that exit and taken off for executors that are left
+	// alone, as shares of what is offered. Both are 0.5: with less left a quota would keep what those have taken from ever
+	// coming back.
 	Drivers   units.Cores
 	LeftAlone units.Cores
 	// Pressed is the share of the capacity from which on an application that needs it has no time
@@ -112,19 +111,18 @@ type Weights struct {
 	// Behind is for all that share together, while there are others; 1/15, which is 6 % of what all
 	// use, and their floor is 5 %. A quota would leave idle what those do not use of theirs.
 	Behind Weight
-	// Least is that of a stage without a quota that is granted hardly anything beside the one that
-	// is granted most, and Steps how many weights there are for a half of a grant, so that not each
-	// grant of a tick is written; 1/256 and 4. The kernel has two for a 512th of its default.
+	// Least is that of a stage without a quota that is granted hardly anything beside the one that is granted most. Steps
+	// is how many weights there are for a half of a grant, so that not each grant of a tick is written; 1/256 and 4. The
+	// kernel has two for a 512th of its default.
 	Least Weight
 	Steps float64
-	// Of all executors together, against one busy thread of the rest of the machine on each CPU:
-	// Shared while none has a deadline to keep, 0.25, which leaves drivers four parts in five: the
-	// start of one takes twice as long with half of it, and half a minute with a fifth. Even while
-	// one has, 1: with a fifth drivers hand tasks out so late that the executors of others take
-	// their cores; with more, drivers of others do. Promised where the rest of the machine has left
-	// those too little for Crowded ticks, 4 and 10: four parts in five are theirs then. A driver
-	// that has started uses much for longer than its first tasks wait for it, by the mean of what
-	// others use; 5 s tell it from a load that stays.
+	// Of all executors together, against one busy thread of the rest of the machine on each CPU: Shared while none has a
+	// deadline to keep, 0.25, which leaves drivers four parts in five. The start of one takes twice as long with half of
+	// it, and half a minute with a fifth. Even while one has, 1: with a fifth drivers hand tasks out so late that the
+	// executors of others take their cores; with more, drivers of others do. Promised where the rest of the machine has
+	// left those too little for Crowded ticks, 4 and 10: four parts in five are theirs then. A driver that has started
+	// uses much for longer than its first tasks wait for it, by the mean of what others use; 5 s tell it from a load that
+	// stays.
 	Shared   Weight
 	Even     Weight
 	Promised Weight

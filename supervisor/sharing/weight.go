@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Weight is the CPU weight of an executor's group among its siblings, as a multiple of the
-// kernel's default; of all executors together it is the weight against one busy thread of
-// the rest of the machine on each CPU.
+// Weight is the CPU weight of an executor's group among its siblings, as a multiple of the kernel's default. Of all
+// executors together it is the weight against one busy thread of the rest of the machine on each CPU.
 type Weight float64
 
 const (

@@ -30,11 +30,10 @@
 // # The progress page
 //
 // The executor's plugin makes it in its working directory and keeps it open, so that no directory is
-// shared and it is found in a container's name space too. It is found among the files that the process
-// has open, on a file system that answers by itself, and has to be a regular file of a page's size that
-// belongs to the process's user and shows what that very process has to: a copy proves nothing. One
-// process is looked at once a second, and then less often, whoever seeks it (Executor.OpenPage does not
-// count); looking through /proc takes a twentieth of the time.
+// shared and it is found in a container's name space too. It is found among the files that the process has open, on a
+// file system that answers by itself. It has to be a regular file of a page's size that belongs to the process's user
+// and shows what that very process has to. A copy proves nothing. One process is looked at once a second, and then less
+// often, whoever seeks it (Executor.OpenPage does not count); looking through /proc takes a twentieth of the time.
 //
 // # What the caller does
 //

@@ -54,9 +54,9 @@ func guaranteed(container string) bool {
 		!strings.Contains(container, "burstable") && !strings.Contains(container, "besteffort")
 }
 
-// place says which groups are to be held for an executor that is in m, in groups of Pacer's below
-// parent where its manager has none for it alone: there it weighs as much as its cores' threads did, in
-// units of one. stray says why it may not be moved.
+// place says which groups are to be held for an executor that is in m, in groups of Pacer's below parent where its
+// manager has none for it alone. There it weighs as much as its cores' threads did, in units of one. stray says why it
+// may not be moved.
 func place(o *cgroup.Others, m cgroup.Membership, c command, parent, name string, stray error) (t cgroup.Hold,
 	err error) {
 	own := path.Join("/", parent, name)

@@ -288,9 +288,8 @@ func (r *Runtime) take(h executor.Handle, x *Executor, c command) error {
 	return r.hold(x, rec, c)
 }
 
-// exclusive reports whether a container that may use so many of all CPUs, and of their time no more than
-// the quota found, has these to itself, as a kubelet gives them to pods of the guaranteed class: their
-// quota means nothing then.
+// exclusive reports whether a container that may use so many of all CPUs, and of their time no more than the quota
+// found, has these to itself. A kubelet gives them to pods of the guaranteed class: their quota means nothing then.
 func exclusive(cpus, all int, ceiling float64) bool {
 	return cpus > 0 && cpus < all && (math.IsInf(ceiling, 1) || float64(cpus) == math.Round(ceiling))
 }

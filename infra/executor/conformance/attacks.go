@@ -29,9 +29,8 @@ type attack struct{ name, script string }
 
 const secret = "swordfish"
 
-// Attacks has an executor of one application try to read, command and harm another one's, the
-// node controller and what is the node's, each application with a user of its own; and counts
-// what is refused. It needs root.
+// Attacks has an executor of one application try to read, command and harm another one's, the node controller and what
+// is the node's, each application with a user of its own. It counts what is refused. It needs root.
 func Attacks(t *testing.T, h Harness) {
 	r := h.New()
 	users := &executor.Users{UIDs: executor.DefaultUIDs, Layout: h.Layout}

@@ -3,11 +3,10 @@
 //
 // # Concepts
 //
-// An Engine is a Docker daemon on this machine. A Runtime is executor.Process
-// whose processes the Engine starts: files, handles, watching and stopping are
-// the same code, so an executor is polled by its process's descriptor in 1 us,
-// and is watched, stopped and paced while there is no daemon. Docker is asked
-// when a container starts, when one has ended (how), and when it is removed.
+// An Engine is a Docker daemon on this machine. A Runtime is executor.Process whose processes the Engine starts: files,
+// handles, watching and stopping are the same code. So an executor is polled by its process's descriptor in 1 us, and
+// is watched, stopped and paced while there is no daemon. Docker is asked when a container starts, when one has ended
+// (how), and when it is removed.
 //
 // # Groups
 //
@@ -41,9 +40,8 @@
 //	memory      CommandLine.Memory = heap + overhead + off-heap, no swap
 //	labels      node, application, executor, work directory
 //
-// Its first program is a shell that opens the log files of executor.Layout,
-// waits on a pipe until the runtime has taken hold of the process, and becomes
-// the executor: logs need no daemon and survive every restart.
+// Its first program is a shell that opens the log files of executor.Layout, waits on a pipe until the runtime has taken
+// hold of the process, and becomes the executor. Logs need no daemon and survive every restart.
 //
 // # How executors end
 //

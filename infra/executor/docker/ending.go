@@ -41,9 +41,8 @@ func (e *Engine) ended(ctx context.Context, id string) (ended, error) {
 	return ended{code: c.State.ExitCode, oom: c.State.OOMKilled, limit: units.Bytes(c.HostConfig.Memory)}, nil
 }
 
-// inquiry is how long a signal from nobody knows whom is looked into: a daemon
-// that stops ends its containers first and itself a moment later, and the kernel
-// may tell of the end of a container's group that long after it.
+// inquiry is how long a signal from nobody knows whom is looked into. A daemon that stops ends its containers first and
+// itself a moment later, and the kernel may tell of the end of a container's group that long after it.
 const inquiry = time.Second
 
 // judge finds out how a container ended, whose process has.
@@ -73,10 +72,9 @@ func (r *Runtime) judge(name string, c *held) executor.Status {
 	return verdict(how, err, stopped, c.daemon, r.engine.incarnation(ctx))
 }
 
-// verdict puts into one line what is known of an executor's end: how its
-// container ended or why Docker does not say, whether Pacer had asked for it, and
-// which process was the daemon when it was last seen alive and is now (0 for
-// none).
+// verdict puts into one line what is known of an executor's end. It tells how its container ended or why Docker does
+// not say, whether Pacer had asked for it, and which process was the daemon when it was last seen alive and is now (0
+// for none).
 func verdict(how ended, err error, stopped bool, before, now int32) executor.Status {
 	unknown := func(text string) executor.Status {
 		return executor.Status{State: api.ExecutorExited, Exit: text, ExitCode: api.Unknown}

@@ -18,11 +18,10 @@ import (
 const stages = "mounts"
 
 // stage is where directories that an application names are mounted while its container starts.
-// A name may lead elsewhere by the time that Docker, which is root, follows it: so each directory
-// is opened with the rights of the executor's user, what was opened is mounted on the stage, and
-// Docker is given that. A descriptor would not do, as runc mounts in a name space of its own, where
-// the kernel takes no mount of another one's. It needs root: what others start can reach no more
-// than their Docker daemon gives them anyway.
+// A name may lead elsewhere by the time that Docker, which is root, follows it. So each directory is opened with the
+// rights of the executor's user, what was opened is mounted on the stage, and Docker is given that. A descriptor would
+// not do, as runc mounts in a name space of its own, where the kernel takes no mount of another one's. It needs root:
+// what others start can reach no more than their Docker daemon gives them anyway.
 type stage struct {
 	dir  string
 	held int

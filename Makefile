@@ -163,6 +163,7 @@ lint: jar ## check the style (installs golangci-lint to the cache)
 
 house: jar ## print the figures of the house: lines, methods, fields, folders, keys, arrows back, lint
 	@$(GO) test -count 1 -v -run '^Test(House|EveryDrawHasAFixedSeed|Sentences.*|NoLargeFile.*)$$' . | sed '/^=== RUN/d; /^--- PASS/d; /^PASS/d; /^ok /d'
+	@$(GO) test -count 1 -v -run '^TestAStageThatBecomesReadyAsksFewRows$$' ./planner | sed -n '/^house/p'
 	@{ scripts/lint.sh $(LINT) || true; } | sed -n 's/^\([0-9]*\) issues.*/house.lint \1/p'
 
 fmt: ## format the Go sources

@@ -139,7 +139,7 @@ func TestLeversAreAppliedInOnePlace(t *testing.T) {
 					return true
 				}
 				if types.Implements(fact, p.ledgers("Lever")) {
-					t.Errorf("%s: %s is a lever: levers.apply records it", p.set.Position(call.Pos()), fact.Obj().Name())
+					t.Errorf("%s: %s is a lever: core.apply records it", p.set.Position(call.Pos()), fact.Obj().Name())
 				}
 				return true
 			})

@@ -18,63 +18,40 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// attached is the part of an engine that sees to applications whose executors another cluster manager starts and
+// attached sees to applications whose executors another cluster manager starts and
 // ends: their drivers tell of these, nodes find them, and nobody here places, starts, stops or replaces one.
-type attached struct {
-	*core
-	levers  *levers
-	nodes   *nodes
-	starter *starter
-	// looked is when it was last asked how many executors applications are to have.
-	looked units.Instant
-	// disputes are the nodes of which it was told that another one says it is the same machine, by incarnation.
-	disputes map[string]string
-	// strange are the applications of which it was told that their drivers name executors that cannot be.
-	strange map[api.AppID]bool
-	// ground is what a batch of changes goes by, nil between batches; walks counts the walks over nodes or over an
-	// application's executors.
-	ground *ground
-	walks  uint64
-}
-
-// ground is what is found once for a batch of changes: the nodes by machine, and what nodes hold. Crowded are nodes
-// that are to be trimmed after it.
-type ground struct {
-	machines map[string][]*ledger.Node
-	held     map[string]*holding
-	crowded  []string
-}
+type attached struct{ *core }
 
 // begin begins a batch, or goes on with the one that has begun.
-func (t *attached) begin() *ground {
-	if t.ground == nil {
-		t.walks++
-		t.ground = &ground{machines: machines(t.view), held: map[string]*holding{}}
+func (t attached) begin() *ground {
+	if t.memory.lent.ground == nil {
+		t.memory.lent.walks++
+		t.memory.lent.ground = &ground{machines: machines(t.view), held: map[string]*holding{}}
 	}
-	return t.ground
+	return t.memory.lent.ground
 }
 
-// settle ends a batch, if one has begun: nodes hold no more than they may, and what is thought of applications follows.
-func (t *attached) settle(apps ...*ledger.App) {
-	g := t.ground
-	if g == nil {
-		return
-	}
-	t.ground = nil
+// settle ends a batch: nodes hold no more than they may.
+func (t attached) settle() {
+	g := t.memory.lent.ground
+	t.memory.lent.ground = nil
 	for _, node := range g.crowded {
 		t.trim(node)
 	}
-	for _, a := range apps {
-		t.follow(a)
-	}
+}
+
+// hold ends the batch of a's driver, and what is thought of a follows.
+func (t attached) hold(a *ledger.App) {
+	t.settle()
+	t.follow(a)
 }
 
 // held is what a node holds.
-func (t *attached) held(node string) *holding {
+func (t attached) held(node string) *holding {
 	g := t.begin()
 	h, known := g.held[node]
 	if !known {
-		t.walks++
+		t.memory.lent.walks++
 		h = heldBy(t.view, node)
 		g.held[node] = h
 	}
@@ -89,7 +66,7 @@ const lookEvery = 2 * time.Second
 const mostFree = 0.1
 
 // enter takes an application in: it does not wait, for its cluster manager has a queue of its own.
-func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, error) {
+func (t attached) enter(by api.Principal, d admission.Admission) (*ledger.App, error) {
 	if err := admission.Bounded(t.view, by, d.Tenant, 0, false); err != nil {
 		return nil, err
 	}
@@ -99,38 +76,21 @@ func (t *attached) enter(by api.Principal, d admission.Admission) (*ledger.App, 
 	d.Promise.Judgement = t.verdicts.Judge(t.outlook, d.App(), s, t.now)
 	must := d.Promise.Deadline > 0 && !d.Promise.Reclaimed && (d.Promise.Required || t.line.Late == assign.Refuse)
 	if must && d.Promise.Verdict == api.VerdictInfeasible {
-		t.starter.refuse(d)
+		starter{t.core}.refuse(d)
 		return nil, api.Errorf(api.KindInfeasible, "%s", d.Promise.Reason)
 	}
-	if !t.levers.apply(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
+	if !t.apply(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
 		Matched: d.Profile != nil}) {
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
 	if wanted > 0 {
-		t.levers.apply(ledger.ExecutorsWanted{App: d.ID, Count: wanted})
+		t.apply(ledger.ExecutorsWanted{App: d.ID, Count: wanted})
 	}
 	return t.view.App(d.ID), nil
 }
 
-// tick looks from time to time whose executors run free now, asks how many executors applications are to have, and says
-// what they have been given.
-func (t *attached) tick() {
-	if t.now < t.looked.Add(lookEvery) {
-		return
-	}
-	t.looked = t.now
-	maps.DeleteFunc(t.strange, func(id api.AppID, _ bool) bool { return t.view.App(id) == nil })
-	for _, a := range t.seek() {
-		t.follow(a)
-		if a.Outcome.Killed == "" {
-			t.levers.apply(fewest.Decide(t.outlook, a)...)
-			t.levers.apply(t.verdicts.Granted(t.outlook, a)...)
-		}
-	}
-}
-
 // up takes in an executor that a's driver has, in a batch that is to be settled.
-func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
+func (t attached) up(a *ledger.App, x *api.ExecutorEvent) {
 	if t.beyond(a, x.ID) {
 		return
 	}
@@ -143,7 +103,7 @@ func (t *attached) up(a *ledger.App, x *api.ExecutorEvent) {
 
 // beyond reports whether no executor of a of that id is taken, and says once of an application that its driver names
 // executors of such numbers.
-func (t *attached) beyond(a *ledger.App, id api.ExecutorID) bool {
+func (t attached) beyond(a *ledger.App, id api.ExecutorID) bool {
 	number := ledger.Number(id)
 	if number == 0 {
 		return true
@@ -151,8 +111,8 @@ func (t *attached) beyond(a *ledger.App, id api.ExecutorID) bool {
 	if number <= api.MostExecutorID && !a.Beyond(number) {
 		return false
 	}
-	if !t.strange[a.ID] {
-		t.strange[a.ID] = true
+	if !t.memory.lent.strange[a.ID] {
+		t.memory.lent.strange[a.ID] = true
 		const why = "executor %s is not taken: its number is far beyond those that are known, or beyond %d"
 		r := api.Errorf(api.KindInvalid, why, id, api.MostExecutorID)
 		t.record(ledger.MessageRefused{From: fmt.Sprintf("the driver of %s", a.ID), Err: r})
@@ -162,7 +122,7 @@ func (t *attached) beyond(a *ledger.App, id api.ExecutorID) bool {
 }
 
 // attach records where an executor of a is.
-func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) {
+func (t attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) {
 	g, had := t.begin(), ""
 	if x := a.Executor(id); x != nil && !x.Gone {
 		had = x.Node
@@ -179,7 +139,7 @@ func (t *attached) attach(a *ledger.App, id api.ExecutorID, is ledger.Attached) 
 
 // holder is the node that is to hold an executor of a which had as its node: "" where none attaches to its machine, or
 // that one holds as many executors as it may, of a or in all, or has no room for a in its Plan.
-func (t *attached) holder(a *ledger.App, is ledger.Attached, had string) string {
+func (t attached) holder(a *ledger.App, is ledger.Attached, had string) string {
 	node := nodeOf(t.begin().machines, is, had)
 	if node == had || node == "" {
 		return node
@@ -193,51 +153,9 @@ func (t *attached) holder(a *ledger.App, is ledger.Attached, had string) string 
 	return node
 }
 
-// holding is how many executors of running applications a node holds. Share is how many it may hold of the application
-// asks, if that is not "".
-type holding struct {
-	of    map[api.AppID]int
-	all   int
-	asks  api.AppID
-	share int
-}
-
-func heldBy(v ledger.View, node string) *holding {
-	h := &holding{of: map[api.AppID]int{}}
-	for _, here := range v.Allocations(node) {
-		if here.App.Running() {
-			h.of[here.App.ID] = len(here.Executors)
-			h.all += len(here.Executors)
-		}
-	}
-	return h
-}
-
-// add counts executors that have come, and returns how many there are; h may be nil.
-func (h *holding) add(id api.AppID, n int) int {
-	if h == nil {
-		return 0
-	}
-	h.of[id], h.all, h.asks = h.of[id]+n, h.all+n, ""
-	return h.all
-}
-
-// takes reports whether the node may hold one more of that application.
-func (h *holding) takes(id api.AppID) bool {
-	if h.all < api.MostExecutors {
-		return true
-	}
-	if h.asks != id {
-		h.of[id]++
-		h.asks, h.share = id, api.Level(h.of, api.MostExecutors)
-		h.of[id]--
-	}
-	return h.of[id] < h.share
-}
-
 // trim has a node hold no more executors than it can tell of: of the applications that have the most there the newest
 // ones run free.
-func (t *attached) trim(node string) {
+func (t attached) trim(node string) {
 	held := heldBy(t.view, node)
 	if held.all <= api.MostExecutors {
 		return
@@ -252,7 +170,7 @@ func (t *attached) trim(node string) {
 			continue
 		}
 		if more > 0 {
-			most, more = most+1, more-1 // What does not divide evenly stays: else it would come and go for ever.
+			most, more = most+1, more-1 // The rest of the division stays: else it would come and go for ever.
 		}
 		for _, x := range slices.Clone(here.Executors[most:]) {
 			if x.Attached != nil {
@@ -264,45 +182,15 @@ func (t *attached) trim(node string) {
 }
 
 // gone takes in that a's driver has lost an executor, in a batch that is to be settled.
-func (t *attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
+func (t attached) gone(a *ledger.App, x *ledger.Executor, reason string) {
 	if x != nil && !x.Gone {
 		t.begin().held[x.Node].add(a.ID, -1)
-		t.nodes.gone(a, x, reason)
+		t.core.gone(a, x, reason)
 	}
-}
-
-// machines are the nodes that attach and are here, by the id of the boot of their machine: of one that nodes are at
-// odds about there are several.
-func machines(v ledger.View) map[string][]*ledger.Node {
-	all := map[string][]*ledger.Node{}
-	for _, n := range v.Nodes() {
-		if n.Attaches() && n.Here() && n.Machine != ledger.UntoldMachine {
-			all[n.Machine] = append(all[n.Machine], n)
-		}
-	}
-	return all
-}
-
-// nodeOf is the node of an executor that had that one, "" where there is none, or several say that they are its
-// machine. Its plugin tells the machine: which names a node says that it has proves nothing. Of a node that has not
-// spoken since the planner started it is known only that it had what it has.
-func nodeOf(all map[string][]*ledger.Node, is ledger.Attached, had string) string {
-	if of := all[is.Machine]; len(of) == 1 && (of[0].Spoken() || of[0].Node == had) {
-		return of[0].Node
-	}
-	return ""
-}
-
-// standing is what of a node says whose executors can be held back.
-type standing struct {
-	machine, incarnation string
-	presence             ledger.Presence
-	offered              units.Cores
-	executors, unpaced   int
 }
 
 // standing is how a node stands, which may not be there.
-func (t *attached) standing(node string) standing {
+func (t attached) standing(node string) standing {
 	n := t.view.Node(node)
 	if n == nil || !n.Attaches() {
 		return standing{}
@@ -319,28 +207,30 @@ func (t *attached) standing(node string) standing {
 	return s
 }
 
-// heard takes in what a node has said that attaches, and stood so before: executors that ran free there are its own
-// from now on, and nobody's where another node says that it is the same machine. Where it stands as before there is
-// nothing to see to before the next tick.
-func (t *attached) heard(node string, before standing) {
-	now := t.standing(node)
-	if now == before || now.machine == "" {
-		return
-	}
-	t.dispute(t.begin().machines[now.machine])
+// moved reports whether the node at hand attaches, and does not stand as it stood before it spoke.
+func (t attached) moved() bool {
+	now := t.standing(t.said.node)
+	return now != t.said.stood && now.machine != ""
+}
+
+// heard takes in what the node at hand has said: executors that ran free there are its own from now on, and nobody's
+// where another node says that it is the same machine. Where it stands as before there is nothing to see to before the
+// next tick.
+func (t attached) heard() {
+	t.dispute(t.begin().machines[t.view.Node(t.said.node).Machine])
 	for _, a := range t.seek() {
 		t.follow(a)
 	}
 }
 
 // dispute has it told once which nodes say that they are the same machine.
-func (t *attached) dispute(nodes []*ledger.Node) {
+func (t attached) dispute(nodes []*ledger.Node) {
 	if len(nodes) < 2 {
 		return
 	}
 	for _, n := range nodes {
-		if t.disputes[n.Node] != n.Incarnation {
-			t.disputes[n.Node] = n.Incarnation
+		if t.memory.lent.disputes[n.Node] != n.Incarnation {
+			t.memory.lent.disputes[n.Node] = n.Incarnation
 			t.record(ledger.MachineDisputed{Node: n.Node, Nodes: names(nodes)})
 		}
 	}
@@ -357,14 +247,14 @@ func names(nodes []*ledger.Node) string {
 
 // seek has the node controllers that are here hold the executors of attached applications, which it returns: one whose
 // node is away, or is not known to be its machine's, runs free until that has changed.
-func (t *attached) seek() (all []*ledger.App) {
+func (t attached) seek() (all []*ledger.App) {
 	t.begin()
 	for a := range t.view.Running() {
 		if a.Tenant.Launch.Attach == nil {
 			continue
 		}
 		all = append(all, a)
-		t.walks++
+		t.memory.lent.walks++
 		for _, x := range a.Alive() {
 			if x.Attached != nil && t.holder(a, *x.Attached, x.Node) != x.Node {
 				t.attach(a, x.ID, *x.Attached)
@@ -375,13 +265,19 @@ func (t *attached) seek() (all []*ledger.App) {
 	return all
 }
 
+// look looks whose executors run free now.
+func (t attached) look() {
+	maps.DeleteFunc(t.memory.lent.strange, func(id api.AppID, _ bool) bool { return t.view.App(id) == nil })
+	t.seek()
+}
+
 // follow has what is thought of a follow the executors that it has now.
-func (t *attached) follow(a *ledger.App) {
+func (t attached) follow(a *ledger.App) {
 	if !a.Running() {
 		return
 	}
-	t.walks++
-	t.nodes.resize(a)
+	t.memory.lent.walks++
+	t.resize(a)
 	if why := observed(a, t.view); why != a.Attachment.Observed && a.Promise.Mode != ledger.Off {
 		t.record(ledger.AttachedObserved{App: a.ID, Why: why})
 		if why == "" {
@@ -394,7 +290,7 @@ func (t *attached) follow(a *ledger.App) {
 	}
 	for _, s := range a.Opened() {
 		if s.Planned && stale(a, s) {
-			t.levers.apply(schedule.Bound(t.outlook, a, s))
+			t.apply(schedule.Bound(t.outlook, a, s))
 		}
 	}
 }

@@ -9,10 +9,13 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 )
 
+// endings see to applications that end.
+type endings struct{ *core }
+
 // concludeRuns finishes what the ended applications of a profile have left to do, so
-// that whoever asks for it next finds their runs in it. Of one whose driver has not
-// exited nobody knows yet whether it is to be recorded.
-func (r *apps) concludeRuns(profile string) {
+// that whoever asks for it next finds their runs in it. It is not known yet
+// whether a run whose driver has not exited is to be recorded.
+func (r endings) concludeRuns(profile string) {
 	for _, a := range r.view.Apps() {
 		if a.Over() && a.Promise.Profile == profile && !r.leaves(a) {
 			r.conclude(a)
@@ -22,7 +25,7 @@ func (r *apps) concludeRuns(profile string) {
 
 // conclude makes an ended application history: its run goes into its profile if
 // it may, its record into the history.
-func (r *apps) conclude(a *ledger.App) {
+func (r endings) conclude(a *ledger.App) {
 	d := report.Detail(r.view, r.estimates, a)
 	if teaching(a) {
 		how, learnt, err := recording.Record(r.view, a)
@@ -56,7 +59,7 @@ func teaching(a *ledger.App) bool {
 
 // summary is that of a, which has ended, with what its run teaches a profile as far as that is known before the
 // nodes' last figures.
-func (r *apps) summary(a *ledger.App) api.AppSummary {
+func (r endings) summary(a *ledger.App) api.AppSummary {
 	s := report.Summary(r.view, r.estimates, a)
 	if teaching(a) {
 		how, learnt, err := recording.Record(r.view, a)
@@ -66,7 +69,7 @@ func (r *apps) summary(a *ledger.App) api.AppSummary {
 }
 
 // taught says in s what a's run has taught its profile, or why it does not.
-func (r *apps) taught(a *ledger.App, s *api.AppSummary, how string, learnt api.Profile, err error) {
+func (r endings) taught(a *ledger.App, s *api.AppSummary, how string, learnt api.Profile, err error) {
 	report.Tried(a, s, how, learnt)
 	if err != nil {
 		report.Untaught(s, err.Error())

@@ -13,18 +13,14 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// requests is the part of an engine that answers people.
+// requests take in what people ask for. Some of it the agenda decides at once, for the answers tell what came of it.
 type requests struct {
 	*core
-	levers *levers
-	nodes  *nodes
-	apps   *apps
-	// sleeper is who nodes sleep by.
-	sleeper *sleeper
+	agenda *agenda
 }
 
 // verbs is where a control verb is entered that is no question.
-func (d *requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, error) {
+func (d requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlReply, error) {
 	return map[api.Verb]func(api.ControlRequest) (api.ControlReply, error){
 		api.VerbRelease:    d.releaseApp,
 		api.VerbDeadline:   d.changeDeadline,
@@ -33,19 +29,19 @@ func (d *requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRep
 		api.VerbStep:       d.stepStage,
 		api.VerbProfilePut: d.putProfile,
 		api.VerbProfileRm:  d.removeProfile,
-		api.VerbDrain:      d.nodes.drain,
-		api.VerbUndrain:    d.nodes.undrain,
-		api.VerbDivide:     d.nodes.divide,
-		api.VerbEmpty:      d.sleeper.consolidate,
-		api.VerbPolicySet:  d.apps.starter.setPolicy,
-		api.VerbExit:       d.apps.exit,
+		api.VerbDrain:      operators(d).drain,
+		api.VerbUndrain:    operators(d).undrain,
+		api.VerbDivide:     operators(d).divide,
+		api.VerbEmpty:      operators(d).consolidate,
+		api.VerbPolicySet:  starter{d.core}.setPolicy,
+		api.VerbExit:       endings{d.core}.exit,
 		api.VerbPing:       d.ping,
 		api.VerbLogs:       d.allow,
 	}
 }
 
 // control answers a request of the command line, or has it answered.
-func (d *requests) control(ev Control) {
+func (d requests) control(ev Control) {
 	var r api.ControlReply
 	err := ev.Request.Validate()
 	if err == nil {
@@ -81,7 +77,7 @@ func (d *requests) control(ev Control) {
 
 // permit refuses what the sender of a request may not do; what it says of itself becomes what
 // is known.
-func (d *requests) permit(ev *Control) error {
+func (d requests) permit(ev *Control) error {
 	if ev.By.Kind == api.PrincipalUser {
 		ev.Request.User = ev.By.Name
 	}
@@ -94,7 +90,7 @@ func (d *requests) permit(ev *Control) error {
 	}
 	app, owner, known := ownerOf(d.view, ev)
 	if !known {
-		// What is not known is nobody's; a node may still have logs of it.
+		// An application that is not known has no owner; a node may still have logs of it.
 		if ev.Verb == api.VerbLogs && !ev.By.Operates() {
 			return notFound(ev.Request.App)
 		}
@@ -104,12 +100,12 @@ func (d *requests) permit(ev *Control) error {
 }
 
 // allow has nothing to say but that the request is permitted: nodes have the logs.
-func (d *requests) allow(api.ControlRequest) (api.ControlReply, error) {
+func (d requests) allow(api.ControlRequest) (api.ControlReply, error) {
 	return api.ControlReply{}, nil
 }
 
 // ask has a question about what there is answered.
-func (d *requests) ask(ev Control, ask question) {
+func (d requests) ask(ev Control, ask question) {
 	d.answer(ev.To, func(i inquiry) any {
 		r, err := ask(i, ev.Request)
 		if err != nil {
@@ -137,7 +133,7 @@ func hide(by api.Principal, a *api.AppSummary) {
 }
 
 // planQuery has it answered what a deadline would mean for a profile.
-func (d *requests) planQuery(ev PlanQuery) {
+func (d requests) planQuery(ev PlanQuery) {
 	d.answer(ev.To, func(i inquiry) any {
 		r, err := whatIf(i, ev)
 		if err != nil {
@@ -149,23 +145,23 @@ func (d *requests) planQuery(ev PlanQuery) {
 }
 
 // answer has work answer a request apart from the engine.
-func (d *requests) answer(to Ticket, work func(inquiry) any) {
+func (d requests) answer(to Ticket, work func(inquiry) any) {
 	if to == 0 {
 		return
 	}
-	i := inquiry{estimates: d.estimates, places: d.places, cfg: d.cfg, even: d.apps.starter.even.means()}
+	i := inquiry{estimates: d.estimates, places: d.places, cfg: d.cfg, even: d.memory.even.means()}
 	d.answers = append(d.answers, Answer{To: to, Work: func(view ledger.View, kept *report.Kept) any {
 		i.view, i.kept = view, kept
 		return work(i)
 	}})
 }
 
-func (d *requests) ping(api.ControlRequest) (api.ControlReply, error) {
+func (d requests) ping(api.ControlRequest) (api.ControlReply, error) {
 	return api.ControlReply{Release: d.cfg.Release, Message: "the planner is there"}, nil
 }
 
 // livingApp returns the application, running or queued, that a request wants to change.
-func (d *requests) livingApp(id api.AppID) (*ledger.App, error) {
+func (d requests) livingApp(id api.AppID) (*ledger.App, error) {
 	a := d.view.App(id)
 	if a != nil && !a.Over() {
 		return a, nil
@@ -177,7 +173,7 @@ func (d *requests) livingApp(id api.AppID) (*ledger.App, error) {
 }
 
 // runningApp is livingApp without those that are queued.
-func (d *requests) runningApp(id api.AppID) (*ledger.App, error) {
+func (d requests) runningApp(id api.AppID) (*ledger.App, error) {
 	a, err := d.livingApp(id)
 	if err == nil && a.Queued() {
 		return nil, api.Errorf(api.KindConflict, "application %s is queued and has no executors", id)
@@ -185,7 +181,7 @@ func (d *requests) runningApp(id api.AppID) (*ledger.App, error) {
 	return a, err
 }
 
-func (d *requests) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
+func (d requests) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.runningApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -193,12 +189,12 @@ func (d *requests) releaseApp(q api.ControlRequest) (api.ControlReply, error) {
 	if a.Promise.Mode != ledger.Paced {
 		return api.ControlReply{Message: fmt.Sprintf("%s has all cores already", a.ID)}, nil
 	}
-	d.levers.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Released, Why: "released: all cores from now on"})
+	d.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Released, Why: "released: all cores from now on"})
 	return api.ControlReply{Message: fmt.Sprintf("%s has all cores from now on", a.ID)}, nil
 }
 
 // changeDeadline gives an application another deadline and says what that means.
-func (d *requests) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
+func (d requests) changeDeadline(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -207,12 +203,13 @@ func (d *requests) changeDeadline(q api.ControlRequest) (api.ControlReply, error
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	d.apps.redeadline(a, deadline)
+	redeadline(d.core, a, deadline)
+	d.agenda.ask(d.core, onDeadline, a)
 	return api.ControlReply{Message: fmt.Sprintf("%s: %s", a.ID, verdict.Reason(a))}, nil
 }
 
 // capApp gives an application a most of cores on a node.
-func (d *requests) capApp(q api.ControlRequest) (api.ControlReply, error) {
+func (d requests) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -220,7 +217,8 @@ func (d *requests) capApp(q api.ControlRequest) (api.ControlReply, error) {
 	if err := units.Finite("cap", q.Cap); err != nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
 	}
-	d.apps.limit(a, q.Cap)
+	limit(d.core, a, q.Cap)
+	d.agenda.ask(d.core, onDeadline, a)
 	if q.Cap == 0 {
 		return api.ControlReply{Message: fmt.Sprintf("%s has no cap: %s", a.ID, verdict.Reason(a))}, nil
 	}
@@ -254,15 +252,15 @@ func newDeadline(a *ledger.App, q api.ControlRequest, spent units.Seconds) (unit
 	return deadline, nil
 }
 
-func (d *requests) stepStage(q api.ControlRequest) (api.ControlReply, error) {
+func (d requests) stepStage(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.runningApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	return d.apps.step(a, q.Step)
+	return responses{d.core}.step(a, q.Step)
 }
 
-func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
+func (d requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Body == nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no profile is given")
 	}
@@ -274,7 +272,7 @@ func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if p.Owner, p.Shared = cmp.Or(q.Owner, q.User), q.Shared; p.Shared {
 		p.Owner = ""
 	}
-	d.apps.concludeRuns(p.Name) // A run that has ended before teaches the profile that is there.
+	endings{d.core}.concludeRuns(p.Name) // A run that has ended before teaches the profile that is there.
 	how := "put"
 	if d.view.ProfileOf(p.Owner, p.Name) != nil {
 		how = "replaced"
@@ -286,8 +284,8 @@ func (d *requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 }
 
 // removeProfile takes a profile away; running applications keep their copies.
-func (d *requests) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
-	d.apps.concludeRuns(q.Profile) // It may be shown by a run that has just ended.
+func (d requests) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
+	endings{d.core}.concludeRuns(q.Profile) // It may be shown by a run that has just ended.
 	p, err := findProfile(d.view, q)
 	if err != nil {
 		return api.ControlReply{}, err

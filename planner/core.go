@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -10,7 +12,43 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// core is what all parts of an engine have in common: the ledger, and what the step in
+// occasion is when the agenda is asked: what kind of event the step in progress is of.
+type occasion uint8
+
+const (
+	onDriver   occasion = 1 << iota // A driver has sent a batch.
+	onRegister                      // A driver has registered.
+	onNode                          // A node has sent a status.
+	onDeadline                      // Somebody gives an application a deadline or a most of cores.
+	onDrain                         // Somebody drains a node.
+	onRequest                       // Somebody asks for something else.
+	onSettle                        // A decision that was left for several steps at once is due.
+	onTick                          // Time passes.
+
+	onAny occasion = 1<<iota - 1
+)
+
+// said is what the event at hand says beside facts, for the rows of the agenda.
+type said struct {
+	on occasion
+	// ready are the stages that have become ready, idle says that the driver has told all that it knows.
+	ready []*ledger.Stage
+	idle  bool
+	// newcomer is the application that has come, "" for none.
+	newcomer api.AppID
+	// given is the deadline or most of cores that an application was given, nil for none; released says that it was let go
+	// before, redue that it is a deadline.
+	given           ledger.Fact
+	released, redue bool
+	// node is the one that speaks, and stood how it stood before.
+	node  string
+	stood standing
+	// passed is how much time has passed in which others could be heard, busy that the queue waits for a later tick.
+	passed time.Duration
+	busy   bool
+}
+
+// core is what all that decides and takes in has in common: the ledger, and what the step in
 // progress says.
 type core struct {
 	cfg    Config
@@ -19,14 +57,15 @@ type core struct {
 	estimates estimate.Policy
 	places    placement.Policy
 	verdicts  verdict.Policy
-	// line says who starts, by the policy in force; due that it is to be asked.
+	// line says who starts, by the policy in force.
 	line queue.Policy
-	due  bool
 
 	view    ledger.View
 	outlook *estimate.Outlook // Of the step.
 	now     units.Instant
 
+	said    said
+	memory  memory
 	replies []func() Reply
 	answers []Action
 	// moved are the deadlines of applications that wait which were given since the queue was asked, settled
@@ -39,7 +78,7 @@ type core struct {
 func newCore(cfg Config, l *ledger.Ledger) core {
 	v, estimates := l.View(), cfg.estimates()
 	return core{cfg: cfg, ledger: l, view: v, outlook: estimates.Outlook(v), estimates: estimates, places: cfg.places(),
-		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v))}
+		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v)), memory: newMemory()}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

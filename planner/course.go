@@ -5,21 +5,39 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
-// course is the part of an engine that sees to what running applications have before them, by their profiles
-// and by what they show.
-type course struct {
-	*core
-	levers *levers
+// course sees to what running applications have before them, by their profiles and by what they show.
+type course struct{ *core }
+
+// ready gives the stages of a that have become ready their deadlines, in order of id.
+func (c course) ready(a *ledger.App) {
+	ready := c.said.ready
+	slices.SortFunc(ready, ledger.CompareStages)
+	extra := false // Stages that run beside them have other times.
+	for _, s := range ready {
+		known, moved := c.match(a, s)
+		if extra = extra || moved; !known || !a.Paced() || s.Done != nil {
+			continue
+		}
+		extra = extra || s.Estimated() || a.Profile.Beside(s)
+		if extra || a.Promise.Paused {
+			c.apply(verdict.Weigh(c.outlook, a)...)
+		}
+		c.apply(schedule.Ready(c.outlook, a, s))
+	}
+	if extra && len(a.Opened()) > 1 {
+		c.retarget(a) // Stages that run beside it share the time with it.
+	}
 }
 
 // match finds the annotation of a stage that has become ready, in order of id, and reports whether there is
 // one. A stage that the profile lacks is extra work: what it takes is estimated. Moved says that the run
 // is of another variant from now on.
-func (c *course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
+func (c course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
 	if a.Profile == nil {
 		return false, false
 	}
@@ -43,18 +61,18 @@ func (c *course) match(a *ledger.App, s *ledger.Stage) (known, moved bool) {
 	return s.Annotation != ledger.Unmatched || c.add(a, s), moved
 }
 
-// ordered tells the user of a that its run, which was in order until now, is in another one. What runs was planned
-// with the other belief.
-func (c *course) ordered(a *ledger.App, inOrder bool) {
+// ordered tells the user of a that its run, which was in order until now, is in another one. Running stages were
+// planned with the other belief.
+func (c course) ordered(a *ledger.App, inOrder bool) {
 	if !inOrder || a.Promise.Mode != ledger.Paced || !a.Profile.Match.Reordered() {
 		return
 	}
 	c.say(a.ID, estimate.Order(a))
-	c.levers.retarget(a)
+	c.retarget(a)
 }
 
 // add has a stage that a's profile lacks be extra work, and reports whether it is.
-func (c *course) add(a *ledger.App, s *ledger.Stage) bool {
+func (c course) add(a *ledger.App, s *ledger.Stage) bool {
 	first := !slices.ContainsFunc(a.Order, (*ledger.Stage).Estimated)
 	if !c.record(ledger.StageAdded{App: a.ID, Stage: s.Key(), Extra: estimate.Extra(a, s)}) {
 		return false
@@ -67,24 +85,24 @@ func (c *course) add(a *ledger.App, s *ledger.Stage) bool {
 }
 
 // queryEnded takes out of a's course what is left of a SQL query that has ended: what runs has its time.
-func (c *course) queryEnded(a *ledger.App, execution int64) {
+func (c course) queryEnded(a *ledger.App, execution int64) {
 	left := a.Profile.Match.Leaves(execution)
 	if c.record(ledger.QueryEnded{App: a.ID, Execution: execution, Left: left}) && left {
-		c.levers.retarget(a)
+		c.retarget(a)
 	}
 }
 
 // estimated looks at what stages that the profile lacks have shown since they were planned: their
 // application's targets come back, and follow.
-func (c *course) estimated(a *ledger.App) {
+func (c course) estimated(a *ledger.App) {
 	if !a.Paced() || !slices.ContainsFunc(a.Opened(), (*ledger.Stage).Estimated) {
 		return
 	}
 	if a.Promise.Paused {
-		c.levers.apply(verdict.Weigh(c.outlook, a)...)
+		c.apply(verdict.Weigh(c.outlook, a)...)
 		return
 	}
 	if slices.ContainsFunc(a.Opened(), func(s *ledger.Stage) bool { return estimate.Drifted(a, s) }) {
-		c.levers.retarget(a)
+		c.retarget(a)
 	}
 }

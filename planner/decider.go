@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/ledger"
 )
@@ -13,93 +14,117 @@ import (
 // tick, and keeps nothing of the View.
 type Decider func(ledger.View) []ledger.Lever
 
-// levers is the part of an engine that records what deciders want.
-type levers struct {
-	*core
-	nodes *nodes
-}
-
-// ask asks deciders by turns, each about what the one before has changed.
-func (l *levers) ask(deciders ...Decider) {
-	for _, decide := range deciders {
-		l.apply(decide(l.view)...)
-	}
-}
-
-// apply records what deciders want, and what follows from it: nothing else changes what runs. What cannot be is left
-// out, and all reports whether there was nothing of that.
-func (l *levers) apply(levers ...ledger.Lever) (all bool) {
+// apply records what deciders want, and what follows from it: nothing else changes what runs. A lever that cannot be is
+// left out, and all reports whether there was nothing of that.
+func (c *core) apply(levers ...ledger.Lever) (all bool) {
 	all = true
 	for _, lever := range levers {
 		judged, _ := lever.(ledger.Judged)
-		before := l.view.App(judged.App)
+		before := c.view.App(judged.App)
 		paced := before != nil && before.Paced()
-		if !l.record(lever) {
+		if c.record(lever) {
+			follow(c, lever, paced)
+		} else {
 			all = false
-			continue
-		}
-		switch f := lever.(type) {
-		case ledger.Started:
-			l.say(f.App, "started after "+f.Waited.Round(time.Second).String()+" in the queue: "+f.Reason)
-		case ledger.Judged:
-			l.say(f.App, f.Says)
-			if a := l.view.App(f.App); a.Paced() && !paced {
-				l.retarget(a)
-				l.pacedAgain(a)
-			}
-		case ledger.GateSet:
-			l.ungated(f.App, f.Why, f.Says)
-		case ledger.ModeSet:
-			l.ungated(f.App, f.Why, f.Why)
-		case ledger.TargetsPaused:
-			l.say(f.App, f.Says)
-			l.retarget(l.view.App(f.App))
-		case ledger.ExecutorsWanted:
-			l.say(f.App, f.Says)
-		case ledger.Seated:
-			l.nodes.resize(l.view.App(f.App))
-		case ledger.ExecutorLeaving:
-			l.leaves(l.view.App(f.App), f)
 		}
 	}
 	return all
 }
 
-// retarget plans the running stages of an application anew.
-func (l *levers) retarget(a *ledger.App) {
-	if a.Paced() {
-		l.apply(schedule.Anew(l.outlook, a)...)
+// follow records what follows from a lever; paced says that its application was held back before.
+func follow(c *core, lever ledger.Lever, paced bool) {
+	switch f := lever.(type) {
+	case ledger.Started:
+		c.say(f.App, "started after "+f.Waited.Round(time.Second).String()+" in the queue: "+f.Reason)
+	case ledger.Judged:
+		c.say(f.App, f.Says)
+		if a := c.view.App(f.App); a.Paced() && !paced {
+			c.retarget(a)
+			pacedAgain(c, a)
+		}
+	case ledger.GateSet:
+		ungated(c, f.App, f.Why, f.Says)
+	case ledger.ModeSet:
+		ungated(c, f.App, f.Why, f.Why)
+	case ledger.TargetsPaused:
+		c.say(f.App, f.Says)
+		c.retarget(c.view.App(f.App))
+	case ledger.ExecutorsWanted:
+		c.say(f.App, f.Says)
+	case ledger.Seated:
+		c.resize(c.view.App(f.App))
+	case ledger.ExecutorLeaving:
+		leave(c, c.view.App(f.App), f)
 	}
 }
 
-// leaves has an executor of a that was asked to go do that at once if it only starts, and its driver
-// has never seen it. Nobody knows that of one that was taken over, nor of one on a lost node: that is
+// retarget plans the running stages of an application anew.
+func (c *core) retarget(a *ledger.App) {
+	if !a.Paced() {
+		return
+	}
+	for _, aim := range schedule.Anew(c.outlook, a) { // From which nothing else follows.
+		c.record(aim)
+	}
+}
+
+// leave has an executor of a that was asked to go do that at once if it only starts, and its driver
+// has never seen it. That is not known of an executor that was taken over, nor of one on a lost node: it is
 // given up once the driver has told all that it knows (unstarted).
-func (l *levers) leaves(a *ledger.App, f ledger.ExecutorLeaving) {
+func leave(c *core, a *ledger.App, f ledger.ExecutorLeaving) {
 	x := a.Executor(f.ID)
-	n := l.view.Node(x.Node)
-	if f.For != "" && !l.view.Allocation(a, x.Node).Stays() {
-		l.say(a.ID, fmt.Sprintf("gave node %s to %s, which waited", x.Node, f.For))
+	n := c.view.Node(x.Node)
+	if f.For != "" && !c.view.Allocation(a, x.Node).Stays() {
+		c.say(a.ID, fmt.Sprintf("gave node %s to %s, which waited", x.Node, f.For))
 	}
 	lost := n == nil || n.Presence == ledger.Lost
 	if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed && !lost {
-		l.nodes.gone(a, x, whyLeaving(x, n))
+		c.gone(a, x, whyLeaving(x, n))
 	}
-	l.nodes.resize(a)
+	c.resize(a)
 }
 
 // ungated has an application run with all cores from now on for a reason, "" for as before, and says a line.
-func (l *levers) ungated(id api.AppID, why, says string) {
+func ungated(c *core, id api.AppID, why, says string) {
 	if why != "" {
-		l.record(ledger.PacingChanged{App: id, Pacing: l.view.App(id).Pacing(), Why: why})
+		c.record(ledger.PacingChanged{App: id, Pacing: c.view.App(id).Pacing(), Why: why})
 	}
-	l.say(id, says)
+	c.say(id, says)
 }
 
 // pacedAgain says that a, which was released, is held back from now on.
-func (l *levers) pacedAgain(a *ledger.App) {
-	l.say(a.ID, "paced again: "+a.Promise.Reason)
-	l.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
+func pacedAgain(c *core, a *ledger.App) {
+	c.say(a.ID, "paced again: "+a.Promise.Reason)
+	c.record(ledger.PacingChanged{App: a.ID, Pacing: a.Pacing(), Why: a.Promise.Reason})
+}
+
+// gone notes that x runs no more. A running application gets another one when
+// its driver speaks next: executors also exit when their driver dies, and must
+// not be replaced then.
+func (c *core) gone(a *ledger.App, x *ledger.Executor, reason string) {
+	lose(c, a, x, reason, false)
+}
+
+// lose records that x runs no more; unstarted says that it has never run.
+func lose(c *core, a *ledger.App, x *ledger.Executor, reason string, unstarted bool) {
+	if x.Gone {
+		return
+	}
+	node := x.Node
+	if !a.Running() {
+		node = ""
+	}
+	c.record(ledger.ExecutorLost{App: a.ID, ID: x.ID, Node: node, Reason: reason, Unstarted: unstarted,
+		Leaving: x.Leaving})
+}
+
+// resize counts again what a's nodes offer.
+func (c *core) resize(a *ledger.App) {
+	cores, slots := placement.Extent(c.view, a)
+	if cores == a.Tenant.Cores && slots == a.Tenant.Slots || cores == 0 && a.Tenant.Launch.Attach != nil {
+		return // A cluster manager that has given it nothing yet, or nothing any more, is thought to give some.
+	}
+	c.record(ledger.Resized{App: a.ID, Cores: cores, Slots: slots})
 }
 
 // whyLeaving says why x, which is on n, was asked to go.

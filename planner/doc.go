@@ -4,28 +4,31 @@
 //
 // # Concepts
 //
-//	Engine      a value with one method, Step(now, Event) []Action; it only routes
+//	Engine      a value with one method, Step(now, Event) []Action
 //	Event       what drivers, nodes and people say, and the passing of time (Tick)
 //	Action      what has to be saved, published and answered
 //	Change      a fact that was recorded: what logs and counters read
 //	Turn        actions of one or more steps, in the order in which they take effect
 //	Loop        the goroutine around an Engine
 //
-// A ledger.Ledger holds all that an engine knows. Each event goes to the part that it is for: apps
-// (applications), nodes (executors and nodes) or requests (people). These ask the deciders,
-// check what they answer, and record facts:
+// # The way of an event
 //
-//	admission   who comes in, and what it gets
-//	verdict     what its deadline is worth, and whether it is held back
-//	placement   executors on nodes
-//	behind      who comes after others where not all can be in time
-//	schedule    stages' deadlines and targets
-//	handover    tails of stages that threaten to be late
-//	recording   what a run teaches its profile
-//	report      what is told of all that
+//	intake    the event becomes facts of the ledger.Ledger, which holds all that an engine knows; nothing is decided
+//	agenda    the table in agenda.go says which deciders are asked: in which order, on which occasion, about which
+//	          applications. Their levers become facts, too, with all that follows from these
+//	close     the ledger makes what has to be saved and sent of the facts
 //
-// Deciders read the ledger's View and import nothing of this package. At the end of a step
-// the ledger says what has to be saved and sent.
+// Deciders read the ledger's View and import nothing of this package. The table is the one place where it
+// stands when they are asked:
+//
+//	of nodes            silent nodes, leaving, machines
+//	of an application   hold, judge, heard again, conclude, driver gone, unheard, killed, pace again, ready,
+//	                    estimated, step response, late, expel, unstarted, replace, grow
+//	of all there is     fairness, stayed, queue, shares
+//	of attached ones    seek, follow, fewest, granted
+//	of all there is     wake, sleep, behind, vacate, tails, reservation
+//
+// Admission is decided as an application registers, for its reply says that.
 //
 // # How an application runs
 //

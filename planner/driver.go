@@ -13,9 +13,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// driverEvents takes a driver's batch: its events are applied in order, then the
-// stages that became ready are planned together, in order of id.
-func (r *apps) driverEvents(ev DriverEvents) {
+// take takes a driver's batch: its events are applied in order. It returns the application that speaks, nil for none.
+func (r drivers) take(ev DriverEvents) *ledger.App {
 	b := ev.Batch
 	a, err := r.sender(b)
 	if err != nil {
@@ -23,11 +22,11 @@ func (r *apps) driverEvents(ev DriverEvents) {
 			r.record(ledger.MessageRefused{From: "the driver of " + api.Clip(string(b.AppID), api.MostToken), Err: err})
 		}
 		r.reply(ev.To, func() any { return api.EventsReply{V: api.Version, Error: api.ToWire(err)} })
-		return
+		return nil
 	}
 	if a == nil {
 		r.acknowledgeEnded(ev)
-		return
+		return nil
 	}
 	r.record(ledger.Heard{App: a.ID})
 	var ready []*ledger.Stage
@@ -42,35 +41,20 @@ func (r *apps) driverEvents(ev DriverEvents) {
 			ready = append(ready, s)
 		}
 	}
-	r.attached.settle(a)
 	if readClock(r.core, a, newest, false) {
-		r.redeadline(a, a.Promise.Deadline)
+		redeadline(r.core, a, a.Promise.Deadline)
 	}
-	r.heardAgain(a)
-	r.plan(a, ready)
-	if a.Running() {
-		if len(b.Events) == 0 {
-			r.nodes.unstarted(a) // It has told all that it knows.
-		}
-		r.nodes.replace(a)
-		r.starter.grow(a)
-	}
+	r.said.ready, r.said.idle = ready, len(b.Events) == 0
 	r.reply(ev.To, func() any {
 		r.told(a)
 		return api.EventsReply{V: api.Version, AckedSeq: a.Marks.AckedSeq, Directive: a.Directive}
 	})
-}
-
-// told notes that a reply carries a's notice.
-func (r *apps) told(a *ledger.App) {
-	if r.view.App(a.ID) == a {
-		r.record(ledger.NoticeTold{App: a.ID})
-	}
+	return a
 }
 
 // sender returns the application that a batch is from, nil for one that has
 // ended in good order and only repeats itself.
-func (r *apps) sender(b api.Events) (*ledger.App, error) {
+func (r drivers) sender(b api.Events) (*ledger.App, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -95,7 +79,7 @@ func (r *apps) sender(b api.Events) (*ledger.App, error) {
 }
 
 // acknowledgeEnded tells a driver that its last words have been heard.
-func (r *apps) acknowledgeEnded(ev DriverEvents) {
+func (r drivers) acknowledgeEnded(ev DriverEvents) {
 	var acked uint64
 	if n := len(ev.Batch.Events); n > 0 {
 		acked = ev.Batch.Events[n-1].Seq
@@ -107,7 +91,7 @@ func (r *apps) acknowledgeEnded(ev DriverEvents) {
 }
 
 // driverEvent applies one event and returns the stage that became ready, if any.
-func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
+func (r drivers) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	if ev.Type == api.EventExit {
 		r.lastWord(a, ev)
 		return nil
@@ -119,23 +103,23 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	case api.EventExecutorUp:
 		switch x := a.Executor(ev.Executor.ID); {
 		case a.Tenant.Launch.Attach != nil:
-			r.attached.up(a, ev.Executor)
+			attached{r.core}.up(a, ev.Executor)
 		case x != nil && x.MayRun():
-			r.nodes.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
-		case a.Running() && a.Promise.Reclaimed && (x == nil || x.Unknown()) && !r.attached.beyond(a, ev.Executor.ID):
+			executors{r.core}.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID})
+		case a.Running() && a.Promise.Reclaimed && (x == nil || x.Unknown()) && !attached{r.core}.beyond(a, ev.Executor.ID):
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: ev.Executor.ID})
 		}
 	case api.EventExecutorGone:
 		switch x := a.Executor(ev.Executor.ID); {
 		case a.Tenant.Launch.Attach != nil:
-			r.attached.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
+			attached{r.core}.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		case x == nil:
-		case r.nodes.starts(a, x):
+		case executors{r.core}.starts(a, x):
 			r.record(ledger.ExecutorUnseen{App: a.ID, ID: x.ID})
 		case x.Named:
 			r.record(ledger.ExecutorNamed{App: a.ID, ID: x.ID, Lost: true})
 		default:
-			r.nodes.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
+			r.gone(a, x, cmp.Or(ev.Executor.Reason, "the driver lost it"))
 		}
 	case api.EventStageReady:
 		if a.Stages[ev.Stage.StageKey] == nil && r.takes(a, nil, ev.Stage.Bindings) {
@@ -155,16 +139,16 @@ func (r *apps) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		if s := a.Stages[ev.Done.StageKey]; s != nil && s.Done == nil {
 			r.record(ledger.StageEnded{App: a.ID, Done: *ev.Done, At: ev.At, ReadyAt: s.ReadyAt, First: s.First})
 			if a.Profile.Beside(s) && !estimate.Asked(a) {
-				r.levers.retarget(a)
+				r.retarget(a)
 			}
 		}
 	case api.EventQueryEnded:
 		if a.Profile != nil {
-			r.course.queryEnded(a, ev.Query.Execution)
+			course{r.core}.queryEnded(a, ev.Query.Execution)
 		}
 	case api.EventUnpaced:
 		if a.Promise.Mode != ledger.Unpaced {
-			r.levers.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced,
+			r.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced,
 				Why: cmp.Or(ev.Reason, "the application cannot be paced") + ": it runs unpaced, with all cores"})
 		}
 	case api.EventEnd:
@@ -183,7 +167,7 @@ const (
 
 // takes reports whether a's driver may bind a running stage s, nil for another one, to executors. An application
 // with more of either than a planner can keep runs unpaced from then on.
-func (r *apps) takes(a *ledger.App, s *ledger.Stage, bindings []api.Binding) bool {
+func (r drivers) takes(a *ledger.App, s *ledger.Stage, bindings []api.Binding) bool {
 	stages, bound := len(a.Opened()), len(bindings)
 	many := s == nil && stages >= r.cfg.Stages
 	for _, o := range a.Opened() {
@@ -205,28 +189,28 @@ func (r *apps) takes(a *ledger.App, s *ledger.Stage, bindings []api.Binding) boo
 }
 
 // unpaceable has a, which is more than a planner can pace, run unpaced, and says so.
-func (r *apps) unpaceable(a *ledger.App, format string, args ...any) {
+func (r drivers) unpaceable(a *ledger.App, format string, args ...any) {
 	if a.Promise.Mode == ledger.Unpaced {
 		return
 	}
 	why := fmt.Sprintf(format, args...)
 	r.record(ledger.MessageRefused{From: fmt.Sprintf("the driver of %s", a.ID),
 		Err: api.Errorf(api.KindInvalid, "%s", why)})
-	r.levers.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced, Why: why + ": it runs unpaced, with all cores"})
+	r.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced, Why: why + ": it runs unpaced, with all cores"})
 }
 
 // rebind takes new bindings of a running stage. Its deadline stays, unless nobody
 // works on it: a stage that has waited for executors, which start or are taken,
 // is given its deadline when it gets one, of the time that is left then. So a
 // start never counts against a stage.
-func (r *apps) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
+func (r drivers) rebind(a *ledger.App, s *ledger.Stage, bindings []api.Binding) {
 	waited := len(s.Targets) == 0
 	r.record(ledger.StageRebound{App: a.ID, Stage: s.Key(), Bindings: bindings, HandOver: handover.AfterRebinding(r.now)})
 	switch {
 	case !a.Paced() || !s.Planned || s.Done != nil:
 	case waited && len(bindings) > 0:
-		r.levers.apply(schedule.Late(r.outlook, a, s)...)
+		r.apply(schedule.Late(r.outlook, a, s)...)
 	default:
-		r.levers.apply(schedule.Bound(r.outlook, a, s))
+		r.apply(schedule.Bound(r.outlook, a, s))
 	}
 }

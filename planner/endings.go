@@ -8,7 +8,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/report"
-	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -18,44 +17,8 @@ import (
 // where it runs the driver, sees the exit itself, and the exit code, which no driver
 // knows: after an exception in Python Spark stops the context as if all had gone well.
 
-// contextStops takes the driver's word that its context stops. The nodes stop the
-// executors; the driver's exit and the final figures are waited for.
-func (r *apps) contextStops(a *ledger.App, ev api.Event) {
-	at := max(0, ev.At)
-	f := ledger.ContextStopped{App: a.ID, At: at, Deadline: a.Promise.Deadline, Failed: ev.Failed, Reason: ev.Reason}
-	if a.Outcome.Killed != "" {
-		f.Failed, f.Reason = true, a.Outcome.KillReason()
-	}
-	r.record(f)
-	if observed := report.Observed(a, r.now); observed != "" {
-		r.say(a.ID, observed) // The reply to this event carries it.
-	}
-}
-
-// lastWord takes the last word of a driver's shutdown hook.
-func (r *apps) lastWord(a *ledger.App, ev api.Event) {
-	o := a.Outcome
-	if !o.DriverEnd || o.EndedBy == api.EndedByExit {
-		return
-	}
-	f := ledger.Exited{App: a.ID, At: max(o.Stopped, ev.At), By: api.EndedByLastWord, Failed: ev.Failed, Reason: o.Reason,
-		Clean: ev.Clean && !ev.Failed, Code: o.ExitCode, Suspended: o.Suspended}
-	if ev.Failed && o.State != api.AppFailed {
-		f.Reason = ev.Reason
-	}
-	r.record(f)
-	if a.Tenant.Watched {
-		return // pacer submit says how it ended.
-	}
-	s := r.summary(a)
-	if said := report.Told(&s); said != "" {
-		// The reply to this event carries it to the driver's log.
-		r.record(ledger.Noticed{App: a.ID, Text: said, Passing: true})
-	}
-}
-
 // exit takes in that the spark-submit of a submission has ended, and with which code.
-func (r *apps) exit(q api.ControlRequest) (api.ControlReply, error) {
+func (r endings) exit(q api.ControlRequest) (api.ControlReply, error) {
 	switch {
 	case q.Submission == "":
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no submission is given")
@@ -80,7 +43,7 @@ func (r *apps) exit(q api.ControlRequest) (api.ControlReply, error) {
 }
 
 // exited ends a at the exit of its spark-submit; the first report counts.
-func (r *apps) exited(a *ledger.App, q api.ControlRequest) {
+func (r endings) exited(a *ledger.App, q api.ControlRequest) {
 	if a.Outcome.EndedBy == api.EndedByExit {
 		return
 	}
@@ -102,9 +65,9 @@ func (r *apps) exited(a *ledger.App, q api.ControlRequest) {
 }
 
 // exitedBefore is exited for an application that is history: its driver hung after its
-// context's stop, or the report was held up. What the profile learnt without it stays,
+// context's stop, or the report was held up. The profile keeps what it learnt without it,
 // unless the run has failed.
-func (r *apps) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
+func (r endings) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	a, account := d.Detail, d.Account
 	if a.EndedBy == api.EndedByExit || a.State == api.AppRefused {
 		return
@@ -136,38 +99,27 @@ func (r *apps) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	r.record(ledger.EndedAmended{Detail: a, Account: account, Failed: failed})
 }
 
-// tick looks at a driver's silence and at the deadline; of an ended application it waits
-// for the driver's exit and the last figures.
-func (r *apps) tick(a *ledger.App) {
-	if a.Over() {
-		if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
-			r.conclude(a)
-		}
-		return
+// close makes an ended application history once its driver's exit and the last figures are there, or were waited for.
+func (r endings) close(a *ledger.App) {
+	if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
+		r.conclude(a)
 	}
+}
+
+// fail ends an application whose driver is gone.
+func (r endings) fail(a *ledger.App) {
 	if r.driverGone(a) {
 		r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedBySilence,
 			Reason: fmt.Sprintf("driver gone: it has been silent for %v", a.Clocks.Silent.Round(time.Second))})
-		return
 	}
-	if a.Gated() && a.Clocks.Silent >= r.cfg.DriverLost {
-		r.levers.apply(verdict.Unheard(a))
-	}
-	if a.Queued() || r.killed(a) {
-		return
-	}
-	r.repace(a)
-	r.course.estimated(a)
-	r.stepTick(a)
-	r.levers.apply(verdict.Late(r.outlook, a)...)
 }
 
 // driverGone reports whether a's driver is gone, as far as can be known without its word.
 // Silence alone says nothing: its connection may be away. Executors exit by themselves when
 // they lose their driver; while one of them moves there is one; and what a node does that is
-// away itself nobody knows. One that is queued has nothing to lose, and may come back, unless
+// away itself nobody knows. A queued application has nothing to lose, and may come back, unless
 // another planner has started executors for it, or may have: a node follows one.
-func (r *apps) driverGone(a *ledger.App) bool {
+func (r endings) driverGone(a *ledger.App) bool {
 	silent, alive := a.Clocks.Silent, a.Alive()
 	switch {
 	case silent < r.cfg.DriverSilent:
@@ -212,20 +164,6 @@ func deserted(a *ledger.App) bool {
 	})
 }
 
-// heardAgain paces an application again whose driver was not heard for long.
-func (r *apps) heardAgain(a *ledger.App) {
-	if !a.Promise.Gate.Unheard {
-		return
-	}
-	gate := a.Promise.Gate
-	gate.Unheard = false
-	r.levers.apply(ledger.GateSet{App: a.ID, Gate: gate})
-	if !a.Running() {
-		return
-	}
-	r.judgeAgain(a, true, nil)
-}
-
 // allExited reports whether the nodes have said all there is about an ended
 // application: every executor has exited.
 func allExited(a *ledger.App) bool {
@@ -235,4 +173,31 @@ func allExited(a *ledger.App) bool {
 		}
 	}
 	return true
+}
+
+// killGrace is how long a driver may take to end its context after somebody asked for that;
+// then the nodes stop its executors.
+const killGrace = 10 * time.Second
+
+// killed ends an application whose driver does not do as it was told.
+func (r endings) killed(a *ledger.App) {
+	if a.Outcome.Killed == "" || a.Clocks.EndWait < killGrace {
+		return
+	}
+	r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedByKill,
+		Reason: fmt.Sprintf("%s; its driver did not end within %v", a.Outcome.KillReason(), killGrace)})
+}
+
+// expel ends an application whose user's credentials were revoked RevokeGrace ago.
+func (r endings) expel(a *ledger.App) {
+	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" ||
+		r.now.Sub(since) < r.cfg.RevokeGrace {
+		return
+	}
+	r.record(ledger.KillAsked{App: a.ID, By: "the planner: " + revocation(a)})
+}
+
+// revocation says that the credentials of a's user were revoked.
+func revocation(a *ledger.App) string {
+	return fmt.Sprintf("the credentials of user %s were revoked", a.Tenant.Launch.User)
 }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/behind"
-	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -15,19 +13,8 @@ import (
 // synchronous, reads no clock and is not safe for concurrent use; Loop is its
 // shell. The same Config, pairs and Events give the same Actions.
 type Engine struct {
-	core     core
-	levers   levers
-	nodes    nodes
-	starter  starter
-	sleeper  sleeper
-	attached attached
-	course   course
-	apps     apps
-	requests requests
-
-	// deciders are asked in their order.
-	deciders []Decider
-	behind   behind.Choice
+	core   core
+	agenda agenda
 
 	ticked  units.Instant // When the last Tick was; 0 before the first.
 	changes []ledger.Change
@@ -58,19 +45,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
-	e := &Engine{core: newCore(cfg, l)}
-	e.nodes = nodes{core: &e.core, levers: &e.levers, doubts: doubts{}}
-	e.levers = levers{core: &e.core, nodes: &e.nodes}
-	e.sleeper = sleeper{core: &e.core, levers: &e.levers, woke: make(map[string]units.Instant)}
-	e.starter = starter{core: &e.core, levers: &e.levers, sleeper: &e.sleeper}
-	e.attached = attached{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter,
-		disputes: map[string]string{}, strange: map[api.AppID]bool{}}
-	e.course = course{core: &e.core, levers: &e.levers}
-	e.apps = apps{core: &e.core, levers: &e.levers, nodes: &e.nodes, starter: &e.starter, attached: &e.attached,
-		course: &e.course}
-	e.requests = requests{core: &e.core, levers: &e.levers, nodes: &e.nodes, apps: &e.apps, sleeper: &e.sleeper}
-	e.deciders = []Decider{placement.Vacate, e.apps.tails.All}
-	return e, nil
+	return &Engine{core: newCore(cfg, l), agenda: newAgenda()}, nil
 }
 
 // Step takes one event at now, which does not decrease from call to call (an
@@ -79,38 +54,49 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 func (e *Engine) Step(now units.Instant, event Event) []Action {
 	e.core.ledger.Begin(now)
 	e.core.now, e.core.outlook = e.core.view.Now(), e.core.estimates.Outlook(e.core.view)
+	e.core.said = said{}
+	on, speaks := e.take(event)
+	e.agenda.ask(&e.core, on, speaks)
+	return e.finish()
+}
+
+// take takes an event in: it becomes facts, and what else it says stands in core.said. It returns on which occasion the
+// agenda is to be asked, and about which application that has spoken, nil for none.
+func (e *Engine) take(event Event) (on occasion, speaks *ledger.App) {
+	c := &e.core
+	people := requests{c, &e.agenda}
 	switch ev := event.(type) {
 	case Register:
-		e.apps.register(ev)
+		return onRegister, drivers{c}.register(ev)
 	case DriverEvents:
-		e.apps.driverEvents(ev)
+		return onDriver, drivers{c}.take(ev)
 	case Hello:
-		before := e.attached.standing(ev.Status.Node)
-		e.nodes.hello(ev)
-		e.attached.heard(ev.Status.Node, before)
+		c.said.node, c.said.stood = ev.Status.Node, attached{c}.standing(ev.Status.Node)
+		nodes{c}.hello(ev)
+		return onNode, nil
 	case Status:
-		before := e.attached.standing(ev.Status.Node)
-		e.nodes.status(ev.Status)
-		e.attached.heard(ev.Status.Node, before)
+		c.said.node, c.said.stood = ev.Status.Node, attached{c}.standing(ev.Status.Node)
+		nodes{c}.status(ev.Status)
+		return onNode, nil
 	case Silence:
-		e.nodes.silent(ev)
+		nodes{c}.silent(ev)
 	case Standing:
-		e.requests.standing(ev)
+		people.standing(ev)
 	case Control:
-		e.requests.control(ev)
+		people.control(ev)
 	case PlanQuery:
-		e.requests.planQuery(ev)
+		people.planQuery(ev)
 	case Look:
-		e.requests.answer(ev.To, func(i inquiry) any { return i.changes(ev.Since) })
+		people.answer(ev.To, func(i inquiry) any { return i.changes(ev.Since) })
 	case Configure:
 		e.configure(ev)
+	case Settle:
+		return onSettle, nil
 	case Tick:
-		e.tick(ev.Deaf, ev.Busy)
+		e.tick(ev)
+		return onTick, nil
 	}
-	if _, settles := event.(Settle); settles || !e.core.holds {
-		e.apps.settle()
-	}
-	return e.finish()
+	return onRequest, nil
 }
 
 // Hold says that whoever drives the engine sends Settle while Due, after one step or several: the queue of
@@ -121,7 +107,7 @@ func (e *Engine) Hold() { e.core.holds = true }
 func (e *Engine) Due() bool { return len(e.core.moved) > 0 }
 
 // Asked is how often the queue of applications has been asked.
-func (e *Engine) Asked() uint64 { return e.starter.asks }
+func (e *Engine) Asked() uint64 { return e.agenda.times("queue") }
 
 // configure goes by another configuration from now on.
 func (e *Engine) configure(ev Configure) {
@@ -130,7 +116,7 @@ func (e *Engine) configure(ev Configure) {
 	if err == nil {
 		by := newCore(ev.Config, c.ledger)
 		c.cfg, c.estimates, c.places, c.verdicts, c.line = ev.Config, by.estimates, by.places, by.verdicts, by.line
-		c.due = true // Others may be first in the queue.
+		c.memory.line.due = true // Others may be first in the queue.
 	}
 	c.reply(ev.To, func() any { return api.ControlReply{V: api.Version, Error: api.ToWire(err)} })
 }
@@ -140,7 +126,7 @@ func (e *Engine) configure(ev Configure) {
 func (e *Engine) View() ledger.View { return e.core.view }
 
 // Changes are the facts of the last step, in order: what logs, counters, a standby, an audit or a
-// live stream reads. What a reply has told is recorded after the step, and stands in the changes of
+// live stream reads. The fact that a reply has told something is recorded after the step, and stands in the changes of
 // the next one. They are valid until then, for facts of nodes' statuses point to these.
 func (e *Engine) Changes() []ledger.Change { return e.changes }
 
@@ -160,33 +146,16 @@ func (e *Engine) Keys() map[api.AppID]ledger.Owner {
 // for longer has heard nobody, which says nothing about them.
 const maxTick = time.Second
 
-// tick lets time pass: silent drivers and nodes, passed deadlines, applications
-// whose final figures have been waited for. A deaf planner waits for nobody.
-func (e *Engine) tick(deaf, busy bool) {
+// tick lets time pass. A deaf planner waits for nobody.
+func (e *Engine) tick(ev Tick) {
 	dt := min(e.core.now.Sub(e.ticked), maxTick)
-	if e.ticked == 0 || deaf {
+	if e.ticked == 0 || ev.Deaf {
 		dt = 0
 	}
 	e.ticked = e.core.now
+	e.core.said.passed, e.core.said.busy = dt, ev.Busy
 	e.core.record(ledger.Passed{For: dt})
-	e.nodes.tick()
-	for a := range e.core.view.Running() {
-		e.nodes.left(a, dt)
-	}
 	e.core.record(ledger.Waited{For: dt})
-	for _, a := range e.core.view.Apps() {
-		e.apps.tick(a)
-		e.requests.expel(a)
-	}
-	if !busy {
-		e.apps.settle()
-	}
-	e.starter.tick(busy)
-	e.attached.tick()
-	e.sleeper.tick()
-	e.levers.apply(e.behind.Decide(e.core.outlook)...)
-	e.levers.ask(e.deciders...)
-	e.starter.reserve("") // Of what nodes give once executors that leave have been asked to.
 }
 
 // finish turns what the step changed into actions.

@@ -6,7 +6,6 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // How even applications are served is looked at each evenEvery, and told as the mean of the last evenFor times.
@@ -16,17 +15,10 @@ const (
 )
 
 // evenness is how even applications were served, as far as this planner has seen it since its start.
-type evenness struct {
-	next               units.Instant
-	fairness, equality lately
-}
+type evenness struct{ fairness, equality lately }
 
-// tick looks when it is time.
-func (e *evenness) tick(v ledger.View, p placement.Policy) {
-	if v.Now() < e.next {
-		return
-	}
-	e.next = v.Now().Add(evenEvery)
+// look adds how even applications are served now.
+func (e *evenness) look(v ledger.View, p placement.Policy) {
 	now := report.Even(v, p)
 	e.fairness.add(now.Fairness)
 	e.equality.add(now.Equality)

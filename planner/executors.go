@@ -1,51 +1,23 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// nodes is the part of an engine that sees to executors and nodes.
-type nodes struct {
-	*core
-	levers *levers
-	// silence is what the uptime will be at least when the next node is lost or forgotten.
-	silence time.Duration
-	doubts  doubts
-}
-
-// gone notes that x runs no more. A running application gets another one when
-// its driver speaks next: executors also exit when their driver dies, and must
-// not be replaced then.
-func (f *nodes) gone(a *ledger.App, x *ledger.Executor, reason string) {
-	f.lost(a, x, reason, false)
-}
-
-// lost records that x runs no more; unstarted says that it has never run.
-func (f *nodes) lost(a *ledger.App, x *ledger.Executor, reason string, unstarted bool) {
-	if x.Gone {
-		return
-	}
-	node := x.Node
-	if !a.Running() {
-		node = ""
-	}
-	f.record(ledger.ExecutorLost{App: a.ID, ID: x.ID, Node: node, Reason: reason, Unstarted: unstarted,
-		Leaving: x.Leaving})
-}
+// executors are those of applications whose executors this planner starts.
+type executors struct{ *core }
 
 // starts reports whether x's node, which is here, still starts it: a driver that has lost an
 // executor by this id may mean one that another planner has started for it while both served.
-// Whether x exits its node tells. In mode off it tells no more than that. One that is to leave is
+// Whether x exits its node tells. In mode off it tells no more than that. An executor that is to leave is
 // not missed: its driver's word is enough.
-func (f *nodes) starts(a *ledger.App, x *ledger.Executor) bool {
+func (f executors) starts(a *ledger.App, x *ledger.Executor) bool {
 	n := f.view.Node(x.Node)
 	return !x.Gone && !x.Leaving && x.Starts && n != nil && n.Here() && a.Promise.Mode != ledger.Off
 }
@@ -53,7 +25,7 @@ func (f *nodes) starts(a *ledger.App, x *ledger.Executor) bool {
 // replace starts new executors for those that are gone, each on its node, where memory is
 // kept for it, or, if that is away, on another one. Without a node that has room they wait.
 // Placing one elsewhere may free memory for the next: repeat until none finds a node.
-func (f *nodes) replace(a *ledger.App) {
+func (f executors) replace(a *ledger.App) {
 	for waiting := len(a.Tenant.Pending) + 1; len(a.Tenant.Pending) < waiting; {
 		waiting = len(a.Tenant.Pending)
 		f.replaceOnce(a)
@@ -61,7 +33,7 @@ func (f *nodes) replace(a *ledger.App) {
 }
 
 // replaceOnce looks once at each executor of a that is to be replaced.
-func (f *nodes) replaceOnce(a *ledger.App) {
+func (f executors) replaceOnce(a *ledger.App) {
 	since := f.now.Add(-f.cfg.Replacing.Within)
 	for _, name := range slices.Clone(a.Tenant.Pending) {
 		n := f.places.Replacement(f.view, a, name)
@@ -72,12 +44,12 @@ func (f *nodes) replaceOnce(a *ledger.App) {
 			f.giveUp(a, lost+1)
 			return
 		}
-		f.levers.apply(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since})
+		f.apply(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since})
 	}
 }
 
 // replacements are those of a that count against the bound.
-func (f *nodes) replacements(a *ledger.App, since units.Instant) int {
+func (f executors) replacements(a *ledger.App, since units.Instant) int {
 	n := 0
 	for _, at := range a.Tenant.Replaced {
 		if at >= since {
@@ -89,20 +61,11 @@ func (f *nodes) replacements(a *ledger.App, since units.Instant) int {
 
 // giveUp replaces no executor of a any more: one that cannot live is then Spark's to deal
 // with.
-func (f *nodes) giveUp(a *ledger.App, lost int) {
+func (f executors) giveUp(a *ledger.App, lost int) {
 	f.record(ledger.ReplacementStopped{App: a.ID, Lost: lost, Window: f.cfg.Replacing.Within})
 	f.say(a.ID, fmt.Sprintf(
 		"%d executors were lost within %v and no task ended in between, the last one by %s: no more are started", lost,
 		f.cfg.Replacing.Within.Round(time.Second), a.LastExit()))
-}
-
-// resize counts again what a's nodes offer.
-func (f *nodes) resize(a *ledger.App) {
-	cores, slots := placement.Extent(f.view, a)
-	if cores == a.Tenant.Cores && slots == a.Tenant.Slots || cores == 0 && a.Tenant.Launch.Attach != nil {
-		return // One whose cluster manager has given it nothing yet, or nothing any more, is thought to get some.
-	}
-	f.record(ledger.Resized{App: a.ID, Cores: cores, Slots: slots})
 }
 
 // leaveWait is how long an executor that was asked to leave may take to hand its
@@ -114,10 +77,16 @@ const leaveWait = time.Minute
 // some statuses may be lost.
 const worksFor = 5 * time.Second
 
-// left stops waiting for executors that have had nothing to do for leaveWait. Of one whose node
-// is not here nobody knows what it does: it is waited for until its driver has lost it, or its
+// expire stops waiting for executors that were asked to leave and have had nothing to do for leaveWait. An executor
+// whose node is not here is waited for until its driver has lost it, or its
 // node is back.
-func (f *nodes) left(a *ledger.App, dt time.Duration) {
+func (f executors) expire() {
+	for a := range f.view.Running() {
+		f.idle(a)
+	}
+}
+
+func (f executors) idle(a *ledger.App) {
 	if a.Tenant.Launch.Attach != nil {
 		return // It is its driver's to say that they have gone.
 	}
@@ -125,7 +94,7 @@ func (f *nodes) left(a *ledger.App, dt time.Duration) {
 		if !x.Leaving || x.Gone {
 			continue
 		}
-		idle := x.Idle + dt
+		idle := x.Idle + f.said.passed
 		n := f.view.Node(x.Node)
 		if n == nil || !n.Here() || a.Bound(x.ID) || f.view.Uptime()-x.Worked < worksFor {
 			idle = 0 // Tasks run on unbound ones, too, where an application is not gated.
@@ -143,46 +112,66 @@ func (f *nodes) left(a *ledger.App, dt time.Duration) {
 // told all that it knows: they were asked for when the node was gone already. One that has run
 // tasks its driver has: what it has told of may have been another one of that id. So it is with
 // one that its node has seen run.
-func (f *nodes) unstarted(a *ledger.App) {
+func (f executors) unstarted(a *ledger.App) {
 	for _, x := range a.Tenant.Executors {
 		if x.Gone || x.Registered || x.Worked > 0 || x.State != api.ExecutorStarting {
 			continue
 		}
 		if n := f.view.Node(x.Node); n != nil && n.Presence == ledger.Lost {
-			f.lost(a, x, "its node is lost", true)
+			lose(f.core, a, x, "its node is lost", true)
 		}
 	}
 }
 
-// reported takes in the exits that a node's status tells. An executor that was given up as
-// unstarted and is there is its application's again: its driver may have it by now.
-func (f *nodes) reported(n *ledger.Node, s *api.NodeStatus) {
-	for i := range s.Executors {
-		told := &s.Executors[i]
-		a := f.view.App(told.App)
-		if a == nil {
-			continue
-		}
-		switch x := a.Executor(told.ID); {
-		case x == nil || x.Node != n.Node:
-		case told.State == api.ExecutorExited:
-			if !x.Gone {
-				if told.Refused {
-					f.say(a.ID, fmt.Sprintf("node %s does not hold executor %s: %s", n.Node, x.ID, told.Exit))
-					f.record(ledger.ExecutorRefused{App: a.ID, ID: x.ID, Node: n.Node, User: a.Tenant.Owner.User, Why: told.Exit})
-				}
-				f.gone(a, x, cmp.Or(told.Exit, "it exited"))
-			}
-		case x.Unstarted && a.Running():
-			f.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID, Told: true})
-		}
-	}
-}
-
-// up notes that x is there. One that had counted as gone may have no room.
-func (f *nodes) up(x *ledger.Executor, fact ledger.ExecutorUp) {
+// up notes that x is there. An executor that had counted as gone may have no room.
+func (f executors) up(x *ledger.Executor, fact ledger.ExecutorUp) {
 	gone := x.Gone
 	if f.record(fact) && gone {
 		f.makeRoom(f.view.Node(x.Node))
 	}
+}
+
+// makeRoom takes back what this planner has promised of n and nobody has seen run, while more is
+// taken of its memory than it gives: while two planners serve, each promises the same memory,
+// and what runs there goes on. Memory that is kept for replacements goes first, then executors,
+// the newest first. They wait until there is room.
+func (f executors) makeRoom(n *ledger.Node) {
+	if n == nil || f.view.Free(n) >= 0 {
+		return
+	}
+	for a := range f.view.Running() {
+		for f.view.Free(n) < 0 && slices.Contains(a.Tenant.Pending, n.Node) &&
+			f.apply(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
+		}
+	}
+	for f.view.Free(n) < 0 {
+		a, x := promised(f.view, n)
+		if x == nil {
+			return
+		}
+		if f.gone(a, x, "node "+n.Node+" has no memory for it: another planner has started executors there"); !x.Gone {
+			return
+		}
+		f.resize(a)
+	}
+}
+
+// promised is the newest executor of the newest application that n is to start and of which nobody
+// has told, nil where there is none.
+func promised(v ledger.View, n *ledger.Node) (newest *ledger.App, found *ledger.Executor) {
+	for _, t := range v.Allocations(n.Node) {
+		if a := t.App; newest == nil || a.Promise.Start >= newest.Promise.Start {
+			for _, x := range t.Executors {
+				if unseen(x) {
+					newest, found = a, x
+				}
+			}
+		}
+	}
+	return newest, found
+}
+
+// unseen reports whether neither x's driver nor its node has ever told of x.
+func unseen(x *ledger.Executor) bool {
+	return !x.Registered && x.State == api.ExecutorStarting && !x.Starts && x.CPU == 0
 }

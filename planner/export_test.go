@@ -26,13 +26,16 @@ func (e *Engine) Stale() api.AppID {
 }
 
 // Walks counts the walks over nodes or executors for attached applications.
-func (e *Engine) Walks() uint64 { return e.attached.walks }
+func (e *Engine) Walks() uint64 { return e.core.memory.lent.walks }
 
 // LedgerConfig is what an engine of that configuration makes its ledger with.
 func LedgerConfig(c Config) ledger.Config { return c.ledger() }
 
 // Ask has the engine ask another decider.
-func (e *Engine) Ask(d Decider) { e.deciders = append(e.deciders, d) }
+func (e *Engine) Ask(d Decider) {
+	e.agenda.rows = append(slices.Clip(e.agenda.rows), row{name: "another", on: onTick, ask: looks(d)})
+	e.agenda.marks = append(e.agenda.marks, mark{})
+}
 
 // Line is how a configuration has the queue served.
 func Line(c Config) queue.Policy { return c.line(c.Queue) }
@@ -43,3 +46,20 @@ var (
 	Places    = Config.places
 	Verdicts  = Config.verdicts
 )
+
+// RowsAsked is how often rows of the agenda have been asked, by name.
+func (e *Engine) RowsAsked() map[string]uint64 {
+	asked := make(map[string]uint64)
+	for i := range e.agenda.rows {
+		asked[e.agenda.rows[i].name] = e.agenda.marks[i].times
+	}
+	return asked
+}
+
+// Rows are the names of the rows of the agenda, in order.
+func Rows() (names []string) {
+	for i := range table {
+		names = append(names, table[i].name)
+	}
+	return names
+}

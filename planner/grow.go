@@ -7,14 +7,14 @@ import (
 
 // grow gives a executors on live nodes where it has none: nodes that have come since it
 // registered, or whose memory has come free, as far as the rule of the queue lets it. Like
-// replacements, they come when the driver speaks. Nothing is looked at while nothing has changed
-// since the last time, or while somebody who waits is to be asked about first.
-func (h *starter) grow(a *ledger.App) {
+// replacements, they come when the driver speaks. An application is not looked at while nothing has
+// changed since the last time, or while the queue is to be asked first.
+func (h starter) grow(a *ledger.App) {
 	times, _ := h.view.Freed()
 	freed, backfills := a.Tenant.Crowded && a.Clocks.Freed != times, h.line.Backfills()
 	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Tenant.Launch.Attach != nil ||
-		a.Clocks.Grown == h.view.Growth() && !freed && (backfills || !h.shares.more[a.ID]) ||
-		len(h.view.Waiting()) > 0 && freed && (backfills || h.news() != h.seen) {
+		a.Clocks.Grown == h.view.Growth() && !freed && (backfills || !h.memory.shares.more[a.ID]) ||
+		len(h.view.Waiting()) > 0 && freed && (backfills || h.news() != h.memory.line.seen) {
 		return
 	}
 	places, bounded := h.places, false
@@ -22,14 +22,14 @@ func (h *starter) grow(a *ledger.App) {
 		if !queue.Grows(h.outlook, a) {
 			return // It is looked at again.
 		}
-		h.shares.renew(h.outlook, h.line, h.news(), h.now)
-		delete(h.shares.more, a.ID)
+		h.memory.shares.renew(h.outlook, h.line, h.news(), h.now)
+		delete(h.memory.shares.more, a.ID)
 		most := places.Most(a)
-		if share := max(1, h.shares.nodes[a.ID]); share < len(h.view.Nodes()) && (most == 0 || share < most) {
+		if share := max(1, h.memory.shares.nodes[a.ID]); share < len(h.view.Nodes()) && (most == 0 || share < most) {
 			places, bounded = places.Within(share), true
 		}
 	}
 	seats, crowded := places.Growth(h.outlook, a)
 	h.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded || bounded})
-	h.levers.apply(seats...)
+	h.apply(seats...)
 }

@@ -3,22 +3,17 @@ package planner
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
-// killGrace is how long a driver may take to end its context after somebody asked for that;
-// then the nodes stop its executors.
-const killGrace = 10 * time.Second
-
 // mostKiller bounds the name of who asks, in bytes.
 const mostKiller = 200
 
-// killApp ends an application by its user's wish. One that waits is out of the queue at once;
+// killApp ends an application by its user's wish. An application that waits is out of the queue at once;
 // of one that runs the driver is told, and ends its context.
-func (d *requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
+func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
 	if err != nil {
 		return api.ControlReply{}, err
@@ -39,20 +34,9 @@ func (d *requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	if queued {
 		d.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(d.now), By: api.EndedByKill,
 			Reason: a.Outcome.KillReason()})
-		d.due = true
+		d.memory.line.due = true
 		return api.ControlReply{Message: fmt.Sprintf("%s is out of the queue", a.ID)}, nil
 	}
 	return api.ControlReply{Message: fmt.Sprintf("%s was told to end; its executors are stopped in %v if it does not",
 		a.ID, killGrace)}, nil
-}
-
-// killed ends an application whose driver does not do as it was told, and reports whether
-// it did.
-func (r *apps) killed(a *ledger.App) bool {
-	if a.Outcome.Killed == "" || a.Clocks.EndWait < killGrace {
-		return false
-	}
-	r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedByKill,
-		Reason: fmt.Sprintf("%s; its driver did not end within %v", a.Outcome.KillReason(), killGrace)})
-	return true
 }

@@ -1,13 +1,12 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -19,8 +18,11 @@ const (
 	forgetNode = time.Hour
 )
 
+// nodes take in what node controllers say.
+type nodes struct{ *core }
+
 // hello takes a node's first status after it connected.
-func (f *nodes) hello(ev Hello) {
+func (f nodes) hello(ev Hello) {
 	s := &ev.Status
 	err := f.credible(s)
 	if err == nil {
@@ -35,9 +37,9 @@ func (f *nodes) hello(ev Hello) {
 }
 
 // leaveOut tells once of each application of which s says what cannot be; s does not say it any more.
-func (f *nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
+func (f nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
 	for _, fault := range faults {
-		if !f.doubts.part(s.Node, fault.App) {
+		if !f.memory.doubts.part(s.Node, fault.App) {
 			continue
 		}
 		f.record(ledger.MessageRefused{From: "node " + s.Node, Err: fmt.Errorf(
@@ -51,7 +53,7 @@ func (f *nodes) leaveOut(s *api.NodeStatus, faults []api.PartFault) {
 // credible takes faulty parts out of s, and says what is wrong with it as a whole, whoever sends it. The
 // epochs of this planner's Plans begin above those that its nodes follow, in case it has lost its state; one
 // that no planner can have reached would leave no numbers for them.
-func (f *nodes) credible(s *api.NodeStatus) error {
+func (f nodes) credible(s *api.NodeStatus) error {
 	faults, err := s.Sift()
 	if err != nil {
 		return err
@@ -67,7 +69,7 @@ func (f *nodes) credible(s *api.NodeStatus) error {
 
 // claim says whether s may speak for its node's name. A second incarnation is
 // either a restart or a clash: the first one's silence tells.
-func (f *nodes) claim(s *api.NodeStatus) error {
+func (f nodes) claim(s *api.NodeStatus) error {
 	n := f.view.Node(s.Node)
 	if n == nil || !n.Here() || !n.Spoken() || n.Incarnation == s.Incarnation ||
 		f.view.Uptime()-n.Heard >= f.cfg.NodeClash {
@@ -85,7 +87,7 @@ func (f *nodes) claim(s *api.NodeStatus) error {
 
 // follows is the other planner that s's sender follows, "" for none: one without a
 // name counts as this one.
-func (f *nodes) follows(s *api.NodeStatus) string {
+func (f nodes) follows(s *api.NodeStatus) string {
 	if identity := f.view.Identity(); identity == "" || s.Planner == identity {
 		return ""
 	}
@@ -93,19 +95,19 @@ func (f *nodes) follows(s *api.NodeStatus) string {
 }
 
 // join makes s's sender the node of its name.
-func (f *nodes) join(s *api.NodeStatus) *ledger.Node {
+func (f nodes) join(s *api.NodeStatus) *ledger.Node {
 	n := f.view.Node(s.Node)
 	f.record(ledger.NodeJoined{Node: s.Node, Incarnation: s.Incarnation, Epoch: s.Epoch, Follows: f.follows(s),
 		News: n == nil || !n.Here() || n.Incarnation != s.Incarnation, Offered: s.Offered, Memory: s.Memory})
 	n = f.view.Node(s.Node)
-	f.said(n, s)
+	f.takeIn(n, s)
 	return n
 }
 
 // status takes a later status of a node.
-func (f *nodes) status(s *api.NodeStatus) {
+func (f nodes) status(s *api.NodeStatus) {
 	if err := f.credible(s); err != nil {
-		if f.doubts.whole(s.Node, err.Error()) {
+		if f.memory.doubts.whole(s.Node, err.Error()) {
 			f.record(ledger.MessageRefused{From: "node " + s.Node, Err: err})
 		}
 		return
@@ -120,7 +122,7 @@ func (f *nodes) status(s *api.NodeStatus) {
 	case n.Presence == ledger.Lost:
 		n = f.join(s)
 	default:
-		f.said(n, s)
+		f.takeIn(n, s)
 	}
 	// Another planner's node learns nothing from a Plan that does not succeed that one's, or
 	// has no executors for it.
@@ -131,8 +133,8 @@ func (f *nodes) status(s *api.NodeStatus) {
 	}
 }
 
-// said takes in what a status says.
-func (f *nodes) said(n *ledger.Node, s *api.NodeStatus) {
+// takeIn takes in what a status says.
+func (f nodes) takeIn(n *ledger.Node, s *api.NodeStatus) {
 	foreign, follows, memory, offered := n.Allegiance.Foreign, n.Allegiance.Follows, n.Room(), n.Offered
 	f.record(ledger.NodeSaid{Status: s, Follows: f.follows(s)})
 	if n.Room() < memory || n.Offered < offered {
@@ -147,12 +149,12 @@ func (f *nodes) said(n *ledger.Node, s *api.NodeStatus) {
 	f.settle(n)
 	f.reported(n, s)
 	f.faulty(n, s.Faults)
-	f.due = f.due || s.Leaving
+	f.memory.line.due = f.memory.line.due || s.Leaving
 }
 
 // faulty ends the applications that a node cannot have any longer. It speaks only for those
 // that have executors there.
-func (f *nodes) faulty(n *ledger.Node, faults []api.AppFault) {
+func (f nodes) faulty(n *ledger.Node, faults []api.AppFault) {
 	for _, fault := range faults {
 		a := f.view.App(fault.App)
 		if a == nil || !a.Running() || a.Outcome.Killed != "" || f.view.Allocation(a, n.Node) == nil {
@@ -165,7 +167,7 @@ func (f *nodes) faulty(n *ledger.Node, faults []api.AppFault) {
 // shrunk looks for whom a node that offered so many cores gives too little now, and says so.
 // Nobody's executors are taken away: what is promised to the others is not touched, and who
 // is hit has what is left.
-func (f *nodes) shrunk(n *ledger.Node, offered units.Cores) {
+func (f nodes) shrunk(n *ledger.Node, offered units.Cores) {
 	memory, cores := f.line.Overcommitted(f.view, n, offered)
 	f.hit(n, memory,
 		fmt.Sprintf("gives %s to executors now, less than they take there", n.Room().Words()),
@@ -175,7 +177,7 @@ func (f *nodes) shrunk(n *ledger.Node, offered units.Cores) {
 }
 
 // hit tells those that are hit what happened to their node, and what that means.
-func (f *nodes) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
+func (f nodes) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
 	if len(apps) == 0 {
 		return
 	}
@@ -186,15 +188,15 @@ func (f *nodes) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
 	f.record(fact)
 }
 
-// tick looks for nodes that have been silent for too long. Before f.silence none
+// lose looks for nodes that have been silent for too long. Before silence none
 // can have been: the walk before it has found the first that would be, were it not heard
 // again, and a node that comes or is heard after that walk is silent for less.
-func (f *nodes) tick() {
+func (f nodes) lose() {
 	uptime := f.view.Uptime()
-	if uptime < f.silence {
+	if uptime < f.memory.silence {
 		return
 	}
-	f.silence = uptime + min(f.cfg.NodeLost, forgetNode)
+	f.memory.silence = uptime + min(f.cfg.NodeLost, forgetNode)
 	for _, n := range f.view.Nodes() {
 		bound := f.cfg.NodeLost
 		if !n.Here() {
@@ -203,21 +205,21 @@ func (f *nodes) tick() {
 		switch silent := uptime - n.Heard; {
 		case silent < bound:
 		case n.Here():
-			f.due = true
+			f.memory.line.due = true
 			f.record(ledger.NodeLost{Node: n.Node, Silent: silent})
-			f.doubts.lost(n.Node)
+			f.memory.doubts.lost(n.Node)
 		case !n.Planned():
 			f.record(ledger.NodeForgotten{Node: n.Node})
-			delete(f.doubts, n.Node)
+			delete(f.memory.doubts, n.Node)
 			continue
 		}
-		f.silence = min(f.silence, n.Heard+bound)
+		f.memory.silence = min(f.memory.silence, n.Heard+bound)
 	}
 }
 
 // silent goes on from what was heard of nodes while this planner stood by. Who was not heard
 // has been silent for all of that time.
-func (f *nodes) silent(s Silence) {
+func (f nodes) silent(s Silence) {
 	for _, n := range f.view.Nodes() {
 		last, heard := s.Last[n.Node]
 		if !heard || last > s.Listened {
@@ -229,63 +231,27 @@ func (f *nodes) silent(s Silence) {
 	}
 }
 
-// drain empties a node: it gets no new executors, and those that it has
-// leave as soon as their applications have others to go on with.
-func (f *nodes) drain(q api.ControlRequest) (api.ControlReply, error) {
-	n, err := f.known(q.Node)
-	if err != nil {
-		return api.ControlReply{}, err
-	}
-	if !n.Draining || n.Sleep.Asleep {
-		f.record(ledger.NodeDrained{Node: n.Node, Draining: true})
-	}
-	f.levers.ask(placement.Vacate)
-	stay := 0
-	for a := range f.view.Running() {
-		if f.view.Allocation(a, n.Node).Stays() {
-			stay++
+// reported takes in the exits that a node's status tells. An executor that was given up as
+// unstarted and is there is its application's again: its driver may have it by now.
+func (f nodes) reported(n *ledger.Node, s *api.NodeStatus) {
+	for i := range s.Executors {
+		told := &s.Executors[i]
+		a := f.view.App(told.App)
+		if a == nil {
+			continue
+		}
+		switch x := a.Executor(told.ID); {
+		case x == nil || x.Node != n.Node:
+		case told.State == api.ExecutorExited:
+			if !x.Gone {
+				if told.Refused {
+					f.say(a.ID, fmt.Sprintf("node %s does not hold executor %s: %s", n.Node, x.ID, told.Exit))
+					f.record(ledger.ExecutorRefused{App: a.ID, ID: x.ID, Node: n.Node, User: a.Tenant.Owner.User, Why: told.Exit})
+				}
+				f.gone(a, x, cmp.Or(told.Exit, "it exited"))
+			}
+		case x.Unstarted && a.Running():
+			executors{f.core}.up(x, ledger.ExecutorUp{App: a.ID, ID: x.ID, Told: true})
 		}
 	}
-	message := fmt.Sprintf("node %s drains: it gets no new executors", n.Node)
-	if stay > 0 {
-		message += fmt.Sprintf("; %d of its applications have no executors elsewhere and stay until they have or end", stay)
-	}
-	return api.ControlReply{Message: message}, nil
-}
-
-// undrain lets a node have executors again, of running applications too.
-func (f *nodes) undrain(q api.ControlRequest) (api.ControlReply, error) {
-	n, err := f.known(q.Node)
-	if err != nil {
-		return api.ControlReply{}, err
-	}
-	if !n.Draining {
-		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
-	}
-	f.record(ledger.NodeDrained{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
-	return api.ControlReply{Message: fmt.Sprintf("node %s takes executors again", n.Node)}, nil
-}
-
-// divide has a node, or all of them, divide its cores by another strategy from now on.
-func (f *nodes) divide(q api.ControlRequest) (api.ControlReply, error) {
-	if q.Node != "" {
-		if _, err := f.known(q.Node); err != nil {
-			return api.ControlReply{}, err
-		}
-	}
-	if d := q.Division; d != nil {
-		if err := (supervisor.Config{Strategy: d.Strategy, Gamma: d.Gamma, Eq21: d.Eq21}).Validate(); err != nil {
-			return api.ControlReply{}, api.Errorf(api.KindInvalid, "%v", err)
-		}
-	}
-	fact := ledger.DivisionSet{Node: q.Node, Division: q.Division}
-	f.record(fact)
-	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
-}
-
-func (f *nodes) known(name string) (*ledger.Node, error) {
-	if n := f.view.Node(name); n != nil {
-		return n, nil
-	}
-	return nil, api.Errorf(api.KindNotFound, "node %q is not known: `pacer nodes` lists them", name)
 }

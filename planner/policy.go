@@ -14,7 +14,7 @@ import (
 )
 
 // setPolicy has the queue served by another policy from now on, or as configured again.
-func (h *starter) setPolicy(q api.ControlRequest) (api.ControlReply, error) {
+func (h starter) setPolicy(q api.ControlRequest) (api.ControlReply, error) {
 	fact := ledger.QueuePolicySet{}
 	if q.Policy != nil {
 		if err := checkPolicy(*q.Policy); err != nil {
@@ -23,7 +23,7 @@ func (h *starter) setPolicy(q api.ControlRequest) (api.ControlReply, error) {
 		fact.Policy = changed(h.view.QueuePolicy(), *q.Policy)
 	}
 	h.record(fact)
-	h.line, h.due = h.cfg.line(h.cfg.PolicyIn(h.view)), true // Others may be first in the queue.
+	h.line, h.memory.line.due = h.cfg.line(h.cfg.PolicyIn(h.view)), true // Others may be first in the queue.
 	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
 }
 

@@ -11,29 +11,31 @@ import (
 	"github.com/sparkpacer/pacer/planner/access"
 )
 
-// register takes an application in, or recognises one.
-func (r *apps) register(ev Register) {
+// drivers take in what drivers say.
+type drivers struct{ *core }
+
+// register takes an application in, or recognises one, which it returns, nil for none.
+func (r drivers) register(ev Register) *ledger.App {
 	a, err := r.admit(ev.By, ev.Request)
 	if err != nil {
 		r.reply(ev.To, func() any { return api.RegisterReply{V: api.Version, Error: api.ToWire(err)} })
-		return
+		return nil
 	}
 	r.record(ledger.Heard{App: a.ID})
 	if a.Tenant.Launch.Withheld > 0 && !a.Over() {
 		r.record(ledger.LaunchTold{App: a.ID, Launch: ev.Request.Launch})
 	}
 	if readClock(r.core, a, ev.Request.Elapsed, true) {
-		r.redeadline(a, a.Promise.Deadline)
+		redeadline(r.core, a, a.Promise.Deadline)
 	}
 	other := another(r.view, ev.Request.Planner)
 	if a.Running() && other {
 		had := a.Promise.Mode
 		if r.record(ledger.StateUnknown{App: a.ID}); had != a.Promise.Mode {
 			const why = "another planner has had it: it runs unpaced, with all cores"
-			r.levers.ungated(a.ID, why, why)
+			ungated(r.core, a.ID, why, why)
 		}
 	}
-	r.heardAgain(a)
 	r.reply(ev.To, func() any {
 		r.told(a)
 		t, p := &a.Tenant, &a.Promise
@@ -47,11 +49,12 @@ func (r *apps) register(ev Register) {
 		}
 		return reply
 	})
+	return a
 }
 
 // admit returns the application of q, which by has sent: the one that has its Submission, or
 // a new one.
-func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, error) {
+func (r drivers) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -98,12 +101,12 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	case len(seats) > 0:
 		return r.reclaim(by, q, seats)
 	}
-	r.concludeRuns(admission.ProfileOf(r.view, q))
+	endings{r.core}.concludeRuns(admission.ProfileOf(r.view, q))
 	// Where no node runs executors for it, an id is only a wish: it passes no bound, and not the queue.
 	wish := q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil
 	d, err := admission.Decide(r.outlook, r.places, q)
 	// What no node that is awake could hold one that sleeps may. A Spark that is not supported wakes nobody.
-	if err != nil && d.Tenant.Submission != "" && r.starter.sleeper.wakeFor(d.App(), q.Name+" comes", false) {
+	if err != nil && d.Tenant.Submission != "" && (sleeper{r.core}).wakeFor(d.App(), q.Name+" comes", false) {
 		d, err = admission.Decide(r.outlook, r.places, q)
 	}
 	capped(by, &d)
@@ -114,12 +117,12 @@ func (r *apps) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, erro
 	switch {
 	case err != nil:
 	case q.Launch.Attach != nil:
-		a, err = r.attached.enter(by, d)
+		a, err = attached{r.core}.enter(by, d)
 	default:
-		a, err = r.starter.enter(by, d, q)
+		a, err = starter{r.core}.enter(by, d, q)
 	}
 	if err != nil {
-		r.levers.apply(ledger.TurnedDown{Name: q.Name, Err: err})
+		r.apply(ledger.TurnedDown{Name: q.Name, Err: err})
 		return nil, err
 	}
 	return a, nil
@@ -134,7 +137,7 @@ func capped(by api.Principal, d *admission.Admission) {
 }
 
 // reclaim takes an application of by's over with the executors that nodes run for it.
-func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
+func (r drivers) reclaim(by api.Principal, q api.RegisterRequest, seats []admission.Seat) (*ledger.App, error) {
 	d, err := admission.Taken(r.outlook, r.places, q, seats)
 	if err != nil {
 		return nil, err
@@ -148,17 +151,17 @@ func (r *apps) reclaim(by api.Principal, q api.RegisterRequest, seats []admissio
 	for _, s := range seats {
 		n += len(s.Executors)
 	}
-	if !r.levers.apply(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
+	if !r.apply(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise,
 		Executors: n}) {
 		return nil, api.Errorf(api.KindTransient, "application %s cannot be taken over now: try again", d.ID)
 	}
 	a := r.view.App(d.ID)
 	for _, s := range seats {
 		if r.record(ledger.Reclaimed{App: a.ID, Node: s.Node, Executors: s.Executors}) {
-			r.nodes.makeRoom(r.view.Node(s.Node))
+			executors{r.core}.makeRoom(r.view.Node(s.Node))
 		}
 	}
-	r.nodes.resize(a)
+	r.resize(a)
 	r.say(a.ID, a.Promise.Reason)
 	return a, nil
 }
@@ -197,4 +200,11 @@ func alone(v ledger.View, by api.Principal, q api.RegisterRequest) error {
 func another(v ledger.View, name string) bool {
 	identity := v.Identity()
 	return name != "" && identity != "" && name != identity
+}
+
+// told notes that a reply carries a's notice.
+func (r drivers) told(a *ledger.App) {
+	if r.view.App(a.ID) == a {
+		r.record(ledger.NoticeTold{App: a.ID})
+	}
 }

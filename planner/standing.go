@@ -8,7 +8,7 @@ import (
 )
 
 // standing takes in that a principal's credentials are taken no more, or are again.
-func (d *requests) standing(ev Standing) {
+func (d requests) standing(ev Standing) {
 	switch p := ev.Principal; p.Kind {
 	case api.PrincipalNode:
 		if ev.Revoked {
@@ -24,16 +24,16 @@ func (d *requests) standing(ev Standing) {
 }
 
 // loseNode has a node be lost at once: nothing that it says is heard any more.
-func (d *requests) loseNode(name string) {
+func (d requests) loseNode(name string) {
 	if n := d.view.Node(name); n != nil && n.Here() {
-		d.due = true
+		d.memory.line.due = true
 		d.record(ledger.NodeLost{Node: n.Node, Revoked: true})
 	}
 }
 
 // ownerStands turns a queued application of a user down whose credentials were revoked, and tells one
 // that runs when it is ended; one whose user has some again goes on.
-func (d *requests) ownerStands(a *ledger.App, revoked bool) {
+func (d requests) ownerStands(a *ledger.App, revoked bool) {
 	d.record(ledger.OwnerRevoked{App: a.ID, Revoked: revoked})
 	why := revocation(a)
 	switch {
@@ -42,24 +42,10 @@ func (d *requests) ownerStands(a *ledger.App, revoked bool) {
 	case a.Queued():
 		judgement := a.Promise.Judgement
 		judgement.Reason = why
-		d.levers.apply(ledger.TurnedDown{App: a.ID, Name: a.Name, Err: api.Errorf(api.KindDenied, "%s", why),
+		d.apply(ledger.TurnedDown{App: a.ID, Name: a.Name, Err: api.Errorf(api.KindDenied, "%s", why),
 			At: a.At(d.now), Judgement: judgement})
-		d.due = true
+		d.memory.line.due = true
 	default:
 		d.say(a.ID, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
 	}
-}
-
-// expel ends an application whose user's credentials were revoked RevokeGrace ago.
-func (d *requests) expel(a *ledger.App) {
-	if since := a.Outcome.Revoked; since == 0 || !a.Running() || a.Outcome.Killed != "" ||
-		d.now.Sub(since) < d.cfg.RevokeGrace {
-		return
-	}
-	d.record(ledger.KillAsked{App: a.ID, By: "the planner: " + revocation(a)})
-}
-
-// revocation says that the credentials of a's user were revoked.
-func revocation(a *ledger.App) string {
-	return fmt.Sprintf("the credentials of user %s were revoked", a.Tenant.Launch.User)
 }

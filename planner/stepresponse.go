@@ -19,8 +19,11 @@ const (
 	stepSettled                 = 2 * time.Second // Until targets count as known.
 )
 
+// responses see to step responses.
+type responses struct{ *core }
+
 // step begins a step response on a running stage of a paced application.
-func (r *apps) step(a *ledger.App, step *api.Step) (api.ControlReply, error) {
+func (r responses) step(a *ledger.App, step *api.Step) (api.ControlReply, error) {
 	if step == nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no step is given")
 	}
@@ -87,8 +90,8 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 		found[0].Key().Stage, a.ID)
 }
 
-// stepTick moves a's step responses on to their next level.
-func (r *apps) stepTick(a *ledger.App) {
+// move moves a's step responses on to their next level.
+func (r responses) move(a *ledger.App) {
 	for _, s := range a.Opened() {
 		x := s.Response
 		if !x.UnderWay() {

@@ -21,7 +21,7 @@ const takeBack = 30 * time.Second
 // follows another was taken from it, which is not done in turn before takeBack. Of the applications that
 // n does not know to be over it is told; those that were taken over have their executors
 // there, too.
-func (f *nodes) settle(n *ledger.Node) {
+func (f nodes) settle(n *ledger.Node) {
 	if n.Allegiance.Follows != "" {
 		w, uptime := &n.Allegiance, f.view.Uptime()
 		if (!w.Ours || uptime-w.Since >= takeBack) && w.Succeeds != w.Follows && f.view.Identity() != "" &&
@@ -44,7 +44,7 @@ func (f *nodes) settle(n *ledger.Node) {
 
 // adopt takes executors over that n runs for a. One whose id another one has waits until one of
 // the two has exited: a driver takes one of each id.
-func (f *nodes) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecutor) {
+func (f nodes) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecutor) {
 	fits := slices.DeleteFunc(slices.Clone(all), func(x ledger.UnknownExecutor) bool {
 		known := a.Executor(x.ID)
 		return known != nil && !known.Gone
@@ -56,40 +56,15 @@ func (f *nodes) adopt(n *ledger.Node, a *ledger.App, all []ledger.UnknownExecuto
 	if len(fits) == 0 || !f.record(fact) {
 		return
 	}
-	f.makeRoom(n)
+	executors{f.core}.makeRoom(n)
 	f.resize(a)
-}
-
-// makeRoom takes back what this planner has promised of n and nobody has seen run, while more is
-// taken of its memory than it gives: while two planners serve, each promises the same memory,
-// and what runs there goes on. Memory that is kept for replacements goes first, then executors,
-// the newest first. They wait until there is room.
-func (f *nodes) makeRoom(n *ledger.Node) {
-	if n == nil || f.view.Free(n) >= 0 {
-		return
-	}
-	for a := range f.view.Running() {
-		for f.view.Free(n) < 0 && slices.Contains(a.Tenant.Pending, n.Node) &&
-			f.levers.apply(ledger.PlaceGivenBack{App: a.ID, Node: n.Node}) {
-		}
-	}
-	for f.view.Free(n) < 0 {
-		a, x := f.promised(n)
-		if x == nil {
-			return
-		}
-		if f.gone(a, x, "node "+n.Node+" has no memory for it: another planner has started executors there"); !x.Gone {
-			return
-		}
-		f.resize(a)
-	}
 }
 
 // returned notes which executors have exited while n followed another planner, which was told of
 // that: n does not tell it twice. One that n has never run it is still to start, unless its driver
 // has one of that id: that one has exited, or the other planner has started it elsewhere, and a
 // driver takes one of each id.
-func (f *nodes) returned(n *ledger.Node, s *api.NodeStatus) {
+func (f nodes) returned(n *ledger.Node, s *api.NodeStatus) {
 	for _, t := range slices.Clone(f.view.Allocations(n.Node)) {
 		for _, x := range slices.Clone(t.Executors) {
 			told := slices.ContainsFunc(s.Executors, func(o api.ExecutorStatus) bool {
@@ -100,24 +75,4 @@ func (f *nodes) returned(n *ledger.Node, s *api.NodeStatus) {
 			}
 		}
 	}
-}
-
-// promised is the newest executor of the newest application that n is to start and of which nobody
-// has told, nil where there is none.
-func (f *nodes) promised(n *ledger.Node) (newest *ledger.App, found *ledger.Executor) {
-	for _, t := range f.view.Allocations(n.Node) {
-		if a := t.App; newest == nil || a.Promise.Start >= newest.Promise.Start {
-			for _, x := range t.Executors {
-				if unseen(x) {
-					newest, found = a, x
-				}
-			}
-		}
-	}
-	return newest, found
-}
-
-// unseen reports whether neither x's driver nor its node has ever told of x.
-func unseen(x *ledger.Executor) bool {
-	return !x.Registered && x.State == api.ExecutorStarting && !x.Starts && x.CPU == 0
 }

@@ -57,6 +57,7 @@ const mostLines = 76_543 +
 	800 + // Forecasts, shaping and the knee of a heap.
 	-162 + // One form of experiment in the place of a list of tables in cli.
 	208 + // One table of the planner's deciders.
+	700 + // Event logs are read.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.

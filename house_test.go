@@ -42,13 +42,13 @@ var roofs = []roof{
 	{"deciders", "deciders/consolidation deciders/estimate deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/recording deciders/fewest deciders/behind " +
 		"deciders/reservation deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
-	{"infra", "infra/async infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
+	{"infra", "infra/async infra/eventlog infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
 		"infra/executor infra/executor/conformance infra/executor/docker infra/executor/attached infra/metrics infra/chart infra/trace web/page web web/webtest", "vocabulary"},
 	{"worlds", "replay sim/des sim/experiment sim/offers sim/fluid sim/plant sim sim/paper sim/zoe sim/unknown sim/nextrun sim/attach sim/mesh/gossip sim/mesh/hosts sim/mesh sim/mesh/paper sim/registry sim/simtables", "vocabulary algorithms ledger deciders engines"},
 	{"daemon", "daemon", "vocabulary algorithms ledger engines infra worlds"},
 	{"command", "cli/sparkrun cli/demo cli/config cli/command cli", "vocabulary algorithms infra worlds daemon"},
 	{"programs", "cmd/planner cmd/nodecontroller cmd/pacer", "command"},
-	{"tests", "test/draws test/alerts test/browser test/benchline test/tally test/notice test/testenv test/web test/realenv test/torture test/e2e test/e2e/field test/e2e/vm " +
+	{"tests", "test/draws test/alerts test/browser test/benchline test/tally test/notice test/testenv test/web test/sparklog test/realenv test/torture test/e2e test/e2e/field test/e2e/vm " +
 		"test/e2e/vm/guest test/meshenv test/bench", "vocabulary algorithms ledger deciders engines infra worlds daemon command"},
 }
 
@@ -57,6 +57,7 @@ var allowed = map[string]string{
 	"node -> infra/async":              "a loop hands over what takes long; impure keeps it out of the engine",
 	"planner -> infra/async":           "as for node",
 	"infra/progress -> node/meter":     "the page that it reads is what the meter measures by",
+	"infra/eventlog -> profiles":       "a log has what a stage is signed by, and keeps no more of it than the hash",
 	"cli/config -> deciders/estimate":  "the table of the keys has the names that each takes",
 	"cli/config -> deciders/placement": "as for estimate",
 	"sim -> infra/chart":               "a simulation is drawn",
@@ -94,6 +95,7 @@ var keepers = map[string][]string{
 	"go.yaml.in/yaml":               {"cli/config", "cli"},
 	"gonum.org/v1/plot":             {"infra/chart"},
 	"github.com/oklog/run":          {"daemon"},
+	"github.com/pierrec/lz4":        {"infra/eventlog"},
 	"github.com/chromedp":           {"test/browser"},
 	"github.com/prometheus":         {"daemon", "infra/metrics"},
 	"pgregory.net/rapid":            {},

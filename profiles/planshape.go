@@ -123,6 +123,11 @@ func digest(name string, below []subtree) string {
 	for _, s := range below {
 		parts = append(parts, s.hash)
 	}
+	return hashed(parts)
+}
+
+// hashed is a hash over texts.
+func hashed(parts []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:8])
 }

@@ -10,14 +10,10 @@
 // the former is kept there. It gets SIGTERM when this process ends, Stop ends it in
 // order.
 //
-// ReadLog reads what an application did from Spark's event log, which EventLogFlags
-// has it write.
-//
 // # Units
 //
 // A Process's time is from just before its start to its exit, by the monotonic clock;
-// what it has started may hold its output open a little longer. Event logs have Unix
-// milliseconds, CPU times are seconds.
+// what it has started may hold its output open a little longer.
 //
 // # What the caller must do
 //

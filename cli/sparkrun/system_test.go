@@ -1,15 +1,9 @@
 package sparkrun
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/sparkpacer/pacer/api"
 )
 
 func TestCommandsOfASystem(t *testing.T) {
@@ -52,49 +46,5 @@ func TestFreePortsDiffer(t *testing.T) {
 			t.Fatalf("%s, %v: given before: %t", address, err, seen[address])
 		}
 		seen[address] = true
-	}
-}
-
-func TestReadLog(t *testing.T) {
-	dir := t.TempDir()
-	lines := []string{
-		`{"Event":"SparkListenerLogStart","Spark Version":"4.3.0"}`,
-		`{"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.app.name":"x"}}`,
-		`{"Event":"SparkListenerExecutorAdded","Executor ID":"1"}`,
-		`{"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Parent IDs":[]}}`,
-		`{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},"Task Info":{"Executor ID":"1","Launch Time":1000,"Finish Time":3000},` +
-			`"Task Metrics":{"Executor CPU Time":1500000000,"Shuffle Read Metrics":{"Remote Bytes Read":5,"Local Bytes Read":7}}}`,
-		`{"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":1,"Parent IDs":[0]}}`,
-		`{"Event":"SparkListenerTaskEnd","Stage ID":1,"Task End Reason":{"Reason":"FetchFailed"},"Task Info":{"Executor ID":"1","Launch Time":3500,"Finish Time":4500,"Failed":true}}`,
-		`{"Event":"SparkListenerApplicationEnd","Timestamp":5000}`,
-		`{"Event":"SparkListenerExecutorRemoved","Executor ID":"1"}`,
-	}
-	if err := os.WriteFile(filepath.Join(dir, "app-1.inprogress"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadLog(dir, "app-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Log{Spark: "4.3.0", Properties: map[string]string{"spark.app.name": "x"}, Parents: map[int][]int{0: {}, 1: {0}}, Added: []api.ExecutorID{"1"}, AddedAt: map[api.ExecutorID]int64{"1": 0}, RemovedAt: map[api.ExecutorID]int64{}, End: 5000,
-		Tasks: []Task{
-			{Executor: "1", OK: true, Reason: "Success", Launch: 1000, Finish: 3000, CPU: 1.5, Remote: 5, Local: 7},
-			{StageKey: api.StageKey{Stage: 1}, Executor: "1", Reason: "FetchFailed", Launch: 3500, Finish: 4500},
-		}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	remote, local := got.Shuffled()
-	if first, last := got.Bounds(); first != 1000 || last != 4500 || got.Wall() != 3.5 || remote != 5 || local != 7 {
-		t.Errorf("from %d to %d, %v s, %d and %d bytes", first, last, got.Wall(), remote, local)
-	}
-	if _, err := ReadLog(dir, "app-2"); err == nil {
-		t.Error("a log that is not there is read")
-	}
-	if err := os.WriteFile(filepath.Join(dir, "app-3"), []byte(lines[0]+"\n{\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadLog(dir, "app-3"); err == nil || !strings.Contains(err.Error(), "app-3") {
-		t.Errorf("a torn log: %v", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 const (
@@ -164,7 +164,7 @@ func (a *attachTrial) run(want string, flags ...string) outcome {
 		c.executors++
 		if at, ok := toldAt(t, said, fmt.Sprintf("executor found %s/%s", app.ID, x.ID)); ok && x.Unpaced == "" {
 			c.found++
-			c.finding = append(c.finding, max(0, float64(at.UnixMilli()-log.AddedAt[x.ID])/1000))
+			c.finding = append(c.finding, max(0, float64(at.UnixMilli()-log.Executor(x.ID).Added)/1000))
 		}
 	}
 	quotas := quotasOf(t, app, log, said)
@@ -186,9 +186,9 @@ func (a *attachTrial) work() float64 {
 // milliseconds: from the moment of the driver's event, on the clock that its submission started, to the line that the
 // node controller logs in the turn in which it writes the quota, directly before it. Stages that were ready while
 // another one ran are left out, for they wait for executors, and so are executors that the node had not found by then.
-func quotasOf(t testing.TB, app api.AppDetail, log sparkrun.Log, said string) (ms []float64) {
+func quotasOf(t testing.TB, app api.AppDetail, log sparklog.Log, said string) (ms []float64) {
 	t.Helper()
-	began, err := strconv.ParseInt(log.Properties["spark.pacer.submitted"], 10, 64)
+	began, err := strconv.ParseInt(log.Settings["spark.pacer.submitted"], 10, 64)
 	if err != nil {
 		t.Fatalf("when the application was submitted: %v", err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 const (
@@ -114,7 +114,7 @@ func (w waiting) run() float64 {
 
 // lost is what an application has lost of its work: tasks that did not end well, and those of further attempts
 // of their stages.
-func lost(l sparkrun.Log) (failed, again int) {
+func lost(l sparklog.Log) (failed, again int) {
 	for _, task := range l.Tasks {
 		if !task.OK {
 			failed++

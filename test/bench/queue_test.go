@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
+	"github.com/sparkpacer/pacer/infra/eventlog"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 func TestWhatIsBusyAndLost(t *testing.T) {
@@ -16,7 +17,7 @@ func TestWhatIsBusyAndLost(t *testing.T) {
 		t.Errorf("busy: %v, want n2 once, where executors have worked that are known", got)
 	}
 	again := api.StageKey{Stage: 1, Attempt: 1}
-	failed, repeated := lost(sparkrun.Log{Tasks: []sparkrun.Task{{OK: true}, {Reason: "FetchFailed"}, {StageKey: again, OK: true}, {StageKey: again, OK: true}}})
+	failed, repeated := lost(sparklog.Log{Tasks: []eventlog.Task{{OK: true}, {Reason: "FetchFailed"}, {StageKey: again, OK: true}, {StageKey: again, OK: true}}})
 	if failed != 1 || repeated != 2 {
 		t.Errorf("%d failed and %d ran again, want 1 and 2", failed, repeated)
 	}

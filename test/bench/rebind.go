@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 const app = "cli/demo/app.py"
@@ -34,7 +34,7 @@ func rebind(t testing.TB, add adder) {
 		log := s.Log(run.ID)
 		parents = append(parents, stageGaps(log)...)
 		for _, stage := range run.Stages {
-			if len(log.Parents[stage.Stage]) > 0 {
+			if len(log.Stage(stage.Stage).Parents) > 0 {
 				bound = append(bound, 1000*float64(stage.FirstLaunch-stage.Start))
 			}
 		}
@@ -61,15 +61,15 @@ func ended(s *realenv.System) api.AppDetail {
 
 // stageGaps is, for each stage that reads from others, the time from their last
 // task's end to its first task's launch, in ms.
-func stageGaps(log sparkrun.Log) []float64 {
+func stageGaps(log sparklog.Log) []float64 {
 	var gaps []float64
-	for stage, parents := range log.Parents {
+	for _, stage := range log.Stages {
 		var ready int64
-		for _, p := range parents {
+		for _, p := range stage.Parents {
 			_, last := log.Span(p)
 			ready = max(ready, last)
 		}
-		if first, _ := log.Span(stage); ready > 0 && first > 0 {
+		if first, _ := log.Span(stage.ID); ready > 0 && first > 0 {
 			gaps = append(gaps, float64(first-ready))
 		}
 	}

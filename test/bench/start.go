@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sparkpacer/pacer/cli/sparkrun"
+	"github.com/sparkpacer/pacer/infra/eventlog"
 	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 // pairs are the runs of each kind.
@@ -113,13 +114,13 @@ func processCPU(handle string) float64 {
 }
 
 // firstLaunch is the time from began to the launch of the first task in seconds.
-func firstLaunch(log sparkrun.Log, began time.Time) float64 {
-	first := slices.MinFunc(log.Tasks, func(a, b sparkrun.Task) int { return int(a.Launch - b.Launch) }).Launch
+func firstLaunch(log sparklog.Log, began time.Time) float64 {
+	first := slices.MinFunc(log.Tasks, func(a, b eventlog.Task) int { return int(a.Launch - b.Launch) }).Launch
 	return float64(first-began.UnixMilli()) / 1000
 }
 
 // pacerRun runs the application without a deadline: all cores, ungated.
-func pacerRun(t testing.TB, s *realenv.System, scale string, args ...string) sparkrun.Log {
+func pacerRun(t testing.TB, s *realenv.System, scale string, args ...string) sparklog.Log {
 	t.Helper()
 	if code := s.Submit(slices.Concat(memory, args, []string{app, scale})...).Wait(4 * time.Minute); code != 0 {
 		t.Fatalf("under Pacer: exit %d", code)

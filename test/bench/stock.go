@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 // standaloneCores are those that a worker offers.
@@ -48,7 +48,7 @@ const runLimit = 20 * time.Minute
 
 // endedRun is a run of an application that has ended well.
 type endedRun struct {
-	sparkrun.Log
+	sparklog.Log
 	// Began is when its command was started, Wall from there to its exit, in seconds.
 	Began time.Time
 	Wall  float64
@@ -63,7 +63,7 @@ type endedRun struct {
 func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 	t.Helper()
 	dir := t.TempDir()
-	args = cluster.submission(t, append(sparkrun.EventLogFlags(dir), args...)...)
+	args = cluster.submission(t, append(sparklog.Flags(dir), args...)...)
 	before := cluster.account.used(t)
 	run := realenv.Start(t, nil, args[0], args[1:]...)
 	e := awaitRun(t, run, cluster.account, before)
@@ -71,7 +71,7 @@ func stockRun(t testing.TB, cluster standalone, args ...string) endedRun {
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("event logs of the stock run: %v, %v", logs, err)
 	}
-	if e.Log, err = sparkrun.ReadLog(dir, api.AppID(logs[0].Name())); err != nil {
+	if e.Log, err = sparklog.Read(dir, api.AppID(logs[0].Name())); err != nil {
 		t.Fatal(err)
 	}
 	return e

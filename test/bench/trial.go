@@ -172,7 +172,7 @@ func (b *trial) open(t testing.TB) {
 func (b *trial) record(t testing.TB) {
 	t.Helper()
 	e, app := b.pacer(t)
-	b.kept = recording{app: app.Name, properties: e.Properties, answer: b.answer(t, e)}
+	b.kept = recording{app: app.Name, properties: e.Settings, answer: b.answer(t, e)}
 	// They were started with less: alone, executors have it all soon.
 	most := units.Bytes(0)
 	for i := range app.Executors {

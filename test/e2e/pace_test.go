@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -120,7 +120,7 @@ func atLeast(app api.AppDetail) bool {
 
 // owned proves from Spark's own event log that no task ran on an executor bound to another
 // stage.
-func owned(t *testing.T, log sparkrun.Log, app api.AppDetail) {
+func owned(t *testing.T, log sparklog.Log, app api.AppDetail) {
 	t.Helper()
 	owners := map[api.StageKey][]api.ExecutorID{}
 	for _, stage := range app.Stages {
@@ -137,7 +137,7 @@ func owned(t *testing.T, log sparkrun.Log, app api.AppDetail) {
 }
 
 // assertOwnership proves that, and that stages that run side by side share no executor.
-func assertOwnership(t *testing.T, log sparkrun.Log, app api.AppDetail) {
+func assertOwnership(t *testing.T, log sparklog.Log, app api.AppDetail) {
 	t.Helper()
 	owned(t, log, app)
 	side := 0

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -87,7 +87,7 @@ func stageOf(a api.AppDetail, ok func(api.AppStage) bool) (found api.AppStage, a
 // linear compares how many tasks are done in a second at the two levels of the
 // step, after the first second of each, with the cores that were obtained there: a
 // quota bounds them, and the neighbours of a small machine take of them.
-func linear(t *testing.T, app api.AppDetail, log sparkrun.Log, identified string) error {
+func linear(t *testing.T, app api.AppDetail, log sparklog.Log, identified string) error {
 	t.Helper()
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == equalTasks })
 	low, high, ok := levels(stage.Samples)
@@ -198,12 +198,12 @@ func lone(t *testing.T, app api.AppDetail) error {
 }
 
 // skewed checks the stage with the large task.
-func skewed(t *testing.T, app api.AppDetail, log sparkrun.Log) error {
+func skewed(t *testing.T, app api.AppDetail, log sparklog.Log) error {
 	stage, _ := stageOf(app, func(x api.AppStage) bool { return x.Tasks == skewedTasks })
 	heaviest, sum := 0.0, 0.0
 	for _, task := range log.Tasks {
 		if task.Stage == stage.Stage {
-			heaviest, sum = max(heaviest, task.CPU), sum+task.CPU
+			heaviest, sum = max(heaviest, float64(task.CPU)), sum+float64(task.CPU)
 		}
 	}
 	mean := (sum - heaviest) / (skewedTasks - 1)

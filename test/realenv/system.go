@@ -17,6 +17,7 @@ import (
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/infra/bus/bustest"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 // System is one Pacer on this machine. Its Env is what the environment of its processes
@@ -230,7 +231,7 @@ func (s *System) Submit(args ...string) *Process {
 		s.t.Fatal(err)
 	}
 	flags := append([]string{"--driver-memory", "512m", "--conf", "spark.executor.memory=768m"},
-		sparkrun.EventLogFlags(events)...)
+		sparklog.Flags(events)...)
 	if s.network != nil {
 		flags = append(flags, "--conf", "spark.driver.host="+s.network.Address, "--conf", "spark.driver.bindAddress="+
 			s.network.Address)
@@ -245,12 +246,12 @@ func (s *System) Submit(args ...string) *Process {
 func (s *System) Events() string { return filepath.Join(s.Dir, "events") }
 
 // Log reads the event log of an application.
-func (s *System) Log(app api.AppID) sparkrun.Log {
+func (s *System) Log(app api.AppID) sparklog.Log {
 	s.t.Helper()
 	if s.cluster != nil { // Spark has its own id of it.
 		app = newest(s.t, s.Events())
 	}
-	log, err := sparkrun.ReadLog(s.Events(), app)
+	log, err := sparklog.Read(s.Events(), app)
 	if err != nil {
 		s.t.Fatal(err)
 	}

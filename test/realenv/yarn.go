@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
+	"github.com/sparkpacer/pacer/infra/eventlog"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 // YARN is a ResourceManager and two NodeManagers on this machine's loopback (scripts/yarn.sh).
@@ -114,7 +115,7 @@ func (y *YARN) Stock(args ...string) *Process {
 
 // Foreign are the tasks that ran on an executor which their stage never had. A stage that has several
 // gives some to others while it runs: those that it had are seen by its samples.
-func Foreign(log sparkrun.Log, app api.AppDetail) (foreign []sparkrun.Task) {
+func Foreign(log sparklog.Log, app api.AppDetail) (foreign []eventlog.Task) {
 	had := map[api.StageKey][]api.ExecutorID{}
 	for _, stage := range app.Stages {
 		had[stage.StageKey] = stage.Executors

@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/sparkrun"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 // workload is the application and its argument; stock Spark's answer is in testdata.
@@ -45,7 +46,7 @@ func (c *cluster) submit(name string, deadline time.Duration, more ...string) (*
 	}
 	host := c.address[driverPlace]
 	flags := append([]string{"--driver-memory", "512m", "--conf", "spark.executor.memory=512m",
-		"--conf", "spark.driver.host=" + host, "--conf", "spark.driver.bindAddress=" + host}, sparkrun.EventLogFlags(a.events)...)
+		"--conf", "spark.driver.host=" + host, "--conf", "spark.driver.bindAddress=" + host}, sparklog.Flags(a.events)...)
 	if deadline > 0 {
 		flags = append(flags, "--pacer-deadline", deadline.Round(time.Millisecond).String())
 	}
@@ -85,7 +86,7 @@ func (a *application) id() api.AppID {
 }
 
 // log is its event log.
-func (a *application) log() (sparkrun.Log, error) { return sparkrun.ReadLog(a.events, a.id()) }
+func (a *application) log() (sparklog.Log, error) { return sparklog.Read(a.events, a.id()) }
 
 // since is a time of this process, or of an event log, on the application's clock.
 func (a *application) since(at time.Time) float64 { return at.Sub(a.run.Began()).Seconds() }
@@ -114,7 +115,7 @@ func (c *cluster) record(want string) undisturbed {
 	c.await("the profile", 20*time.Second, func() bool { return c.command("profiles", "show", "e2e-branches") != "" })
 	u := undisturbed{took: a.run.Took().Seconds()}
 	for _, task := range log.Tasks {
-		u.tasks += task.CPU
+		u.tasks += float64(task.CPU)
 	}
 	var shown api.AppDetail
 	if err := json.Unmarshal([]byte(c.command("apps", "show", string(a.id()), "-o", "json")), &shown); err != nil {
@@ -149,12 +150,12 @@ func (a *application) ended(h *history, want string, u undisturbed, hung bool) R
 		for _, task := range log.Tasks {
 			if task.OK {
 				// With its part of what executors take beside their tasks.
-				cpu := task.CPU * u.work / u.tasks
+				cpu := float64(task.CPU) * u.work / u.tasks
 				r.Tasks = append(r.Tasks, Task{Finish: a.since(time.UnixMilli(task.Finish)), CPU: cpu, Executor: string(task.Executor)})
 			}
 		}
-		for id, at := range log.RemovedAt {
-			r.Lost = append(r.Lost, Loss{At: a.since(time.UnixMilli(at)), Executor: string(id)})
+		for _, id := range log.Removed {
+			r.Lost = append(r.Lost, Loss{At: a.since(time.UnixMilli(log.Executor(id).Removed)), Executor: string(id)})
 		}
 	} else if r.Exit == 0 {
 		a.c.t.Errorf("%s: %v", a.name, err)

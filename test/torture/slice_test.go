@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/cli/sparkrun"
+	"github.com/sparkpacer/pacer/infra/eventlog"
 	"github.com/sparkpacer/pacer/test/realenv"
 )
 
@@ -32,7 +32,7 @@ func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	c.await("tasks on both nodes", realenv.Patience, func() bool {
 		log, err := a.log()
 		for _, x := range c.executors(gone) {
-			if err == nil && slices.ContainsFunc(log.Tasks, func(t sparkrun.Task) bool { return string(t.Executor) == x.executor }) {
+			if err == nil && slices.ContainsFunc(log.Tasks, func(t eventlog.Task) bool { return string(t.Executor) == x.executor }) {
 				victim = x.executor
 			}
 		}
@@ -51,7 +51,7 @@ func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	}
 	removed := poll(time.Minute, func() bool {
 		log, err := a.log()
-		return err == nil && log.RemovedAt[api.ExecutorID(victim)] > 0
+		return err == nil && log.Executor(api.ExecutorID(victim)).Removed > 0
 	})
 	if !removed {
 		t.Errorf("executor %s is not removed", victim)
@@ -68,7 +68,7 @@ func TestALostNodeIsLostToItsDriver(t *testing.T) {
 	if log, err := a.log(); err != nil {
 		t.Error(err)
 	} else {
-		after := time.UnixMilli(log.RemovedAt[api.ExecutorID(victim)]).Sub(began)
+		after := time.UnixMilli(log.Executor(api.ExecutorID(victim)).Removed).Sub(began)
 		t.Logf("executor %s was removed %v after its node was cut off", victim, after)
 		if after < 0 || after > 10*time.Second {
 			t.Error("want it to be removed within 10 s, and not after Spark's 2 minutes")

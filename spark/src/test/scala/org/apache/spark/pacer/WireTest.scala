@@ -1,10 +1,13 @@
 package org.apache.spark.pacer
 
+import scala.jdk.CollectionConverters._
+
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.Test
 
 import org.apache.spark.pacer.Wire._
+import org.apache.spark.scheduler.pacer.StageSignature
 
 class WireTest {
   private val mapper = new ObjectMapper()
@@ -53,6 +56,21 @@ class WireTest {
     assertEquals("a", clip("a", MostName))
     assertEquals("a?b", clip("a\ud83db", MostName), "half a character has no UTF-8")
     assertEquals("\ud83d\ude00...", clip("\ud83d\ude00" * 3, 9))
+  }
+
+  /** The reader of event logs makes the same of the same (infra/eventlog). */
+  @Test def stagesAreSignedAsEventLogsAre(): Unit = {
+    val stages = mapper.readTree(Samples.read("signatures.json")).elements().asScala.toSeq
+    assertTrue(stages.size >= 10)
+    stages.foreach { s =>
+      val rdds = s.path("rdds").elements().asScala.map(r =>
+        StageSignature.Kind(r.path("name").asText(), r.path("scope").asText(), r.path("root").asBoolean())).toSeq
+      def parents(hash: String): Seq[String] =
+        s.path("parents").elements().asScala.map(p => Some(p.path(hash).asText()).filter(_.nonEmpty).getOrElse("?")).toSeq
+      val (map, name) = (s.path("map").asBoolean(), s.path("name").asText())
+      assertEquals(s.path("signed").path("signature").asText(), StageSignature.of(map, name, rdds, parents("signature")), name)
+      assertEquals(s.path("signed").path("lineage").asText(), StageSignature.lineage(map, rdds, parents("lineage")), name)
+    }
   }
 
   @Test def anotherVersionIsAFaultThatNamesBoth(): Unit = decodeAcknowledged("""{"v":2}""".getBytes) match {

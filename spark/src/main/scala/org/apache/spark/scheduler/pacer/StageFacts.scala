@@ -90,8 +90,9 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
     val shuffles = chain.shuffles.distinctBy(_.shuffleId)
     val sources = synchronized(shuffles.map(d => d -> Option(writers.get(d.shuffleId))))
     val shuffleMap = stage.isInstanceOf[ShuffleMapStage]
-    val signature = StageSignature.of(shuffleMap, stage.name, chain.rdds, sources.map(_._2.map(_.signature).getOrElse("?")))
-    val lineage = StageSignature.lineage(shuffleMap, chain.rdds, sources.map(_._2.map(_.lineage).getOrElse("?")))
+    val rdds = chain.rdds.map(StageSignature.kind(_))
+    val signature = StageSignature.of(shuffleMap, stage.name, rdds, sources.map(_._2.map(_.signature).getOrElse("?")))
+    val lineage = StageSignature.lineage(shuffleMap, rdds, sources.map(_._2.map(_.lineage).getOrElse("?")))
     val cached = cachedOn(taskSet)
     val sizes = new PartitionSizes(tracker)
     // Whatever is cached is not read from where it came.

@@ -1,4 +1,4 @@
-package sparkrun
+package sparklog
 
 import (
 	"cmp"

@@ -80,13 +80,16 @@ func TestClaimsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back map[string][]experiment.Claim
+	var back map[string]tried
 	if err := json.Unmarshal([]byte(got), &back); err != nil {
 		t.Fatal(err)
 	}
 	want, _ := claimed()[0].Claims(experiment.Options{Seeds: 1}, nil)
-	if d := cmp.Diff(map[string][]experiment.Claim{"000": want}, back); d != "" {
+	if d := cmp.Diff(want, back["000"].Claims); d != "" || len(back) != 1 {
 		t.Error(d)
+	}
+	if left := back["000"].NotTried; len(left) == 0 || left[0].Where == "" || left[0].Reason == "" || left[0].Count == 0 {
+		t.Errorf("%+v", left)
 	}
 }
 

@@ -101,7 +101,7 @@ type World struct {
 	history *history
 	pending int                // Applications that have not ended.
 	scarce  bool               // Some have declared a heap.
-	granted map[api.AppID]bool // Those for which cores have been reserved.
+	granted map[api.AppID]bool // Applications for which cores have been reserved.
 	letters []*letter          // Statuses that have arrived, to be used again.
 	err     error
 }

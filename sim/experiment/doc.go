@@ -3,11 +3,11 @@
 //
 // # Concepts
 //
-//	experiment  a table of a publication, or one beside it: name, source, the flags that it takes
-//	case        a row of it, which is run with each seed and gives a measure, whatever its type
-//	figure      a number of the whole experiment, seed by seed: the bench keeps it by its name
-//	claim       a figure of a publication, ours beside it, and the band where ours has to lie
-//	table       what all cases gave: cells for programs, rows to print, figures, a drawing
+//	experiment  a table of a publication, or one beside it: name, source, the flags that it takes.
+//	case        a row of it, which is run with each seed and gives a measure, whatever its type.
+//	figure      a number of the whole experiment, seed by seed: the bench keeps it by its name.
+//	claim       a figure of a publication, ours beside it, and the band where ours has to lie.
+//	table       what all cases gave: cells for programs, rows to print, figures, a drawing.
 //
 // # Units and use
 //

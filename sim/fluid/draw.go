@@ -11,7 +11,7 @@ import (
 )
 
 // rows are the cells as text below a heading, means over their seeds: mean and median turnaround, medians of wait and
-// slowdown, and means over the time from the first arrival to the last. What the source has is in brackets.
+// slowdown, and means over the time from the first arrival to the last. The source's numbers are in brackets.
 func rows(cells []Cell) [][]string {
 	rows := [][]string{{"CASE", "MEAN, s", "(SOURCE)", "MEDIAN, s", "WAIT, s", "SLOWDOWN", "CORES", "(SOURCE)", "MEMORY",
 		"(SOURCE)", "WAIT", "RUN", "REFUSED"}}
@@ -56,7 +56,7 @@ func draw(title string, cells []Cell, files []string) error {
 	for _, f := range []struct {
 		title, label, box string
 		trace             int
-		kinds             []string // What follows the name of its boxes.
+		kinds             []string // These follow the name of its boxes.
 	}{
 		{"Fig 3.3: turnaround", logarithm + " of seconds", "turnaround", 0, batch},
 		{"Fig 3.3: wait", logarithm + " of seconds", "wait", 0, batch},

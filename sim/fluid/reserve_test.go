@@ -155,7 +155,7 @@ func TestReserveTable(t *testing.T) {
 	}
 	n := 3*7*5 + 2*6
 	if cells := len(table.Cells.([]ReserveCell)); cells != n || len(table.Rows[0]) != n+1 || len(table.Rows[1]) != 1+18 ||
-		len(table.Shown[0]) != 1+7*5+2*6 || inCells != 3*7*5*4 {
+		len(table.Shown[0]) != 1+7*5+2*6 || inCells != 3*7*5*4+21 {
 		t.Errorf("%d cells, %d rows, %d shown, %d measures, %d figures in cells", cells, len(table.Rows[0]), len(table.Shown[0]), len(table.Rows[1]), inCells)
 	}
 	for _, row := range table.Rows[0] {
@@ -209,7 +209,7 @@ func TestReserveClaimsAreTheSources(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if len(claims) != 15 || len(wanted) != 5*7+2*2+4*7 {
+	if len(claims) != 15+21 || len(wanted) != 5*7+4+4*7+4*7 {
 		t.Errorf("%d claims of %d cells", len(claims), len(wanted))
 	}
 	stop := make(chan struct{})

@@ -183,6 +183,7 @@ type comparison struct {
 	over             func([]float64) float64
 	of               func(a, b ReserveRun) float64
 	first, second    string
+	inCells          bool // Its numbers are the cells' own: no row shows it.
 }
 
 // comparisons are the source's (sections 4.4 and 5.4).
@@ -201,7 +202,7 @@ func comparisons() (all []comparison) {
 	ratio := func(name, says string, source float64, cpus int, generators []string, over func([]float64) float64,
 		first, second string) {
 		says = fmt.Sprintf("deadlines met, %s, %d", says, cpus)
-		all = append(all, comparison{name, says, "ratio", source, cpus, generators, over, sdr, first, second})
+		all = append(all, comparison{name, says, "ratio", source, cpus, generators, over, sdr, first, second, false})
 	}
 	ratio("pythia_fs.sdr_ratio", two[0], 3.95, 2250, two, mean, assign.Pythia, assign.FS)
 	ratio("pythia_reactive.sdr_ratio", two[0], 2.43, 2250, two, mean, assign.Pythia, assign.FSReactive)
@@ -218,17 +219,19 @@ func comparisons() (all []comparison) {
 	}
 	for _, rule := range []string{assign.Pythia, assign.FS, assign.FSReactive} {
 		all = append(all, comparison{strings.ReplaceAll(rule, "fs-", "") + ".waste", "WTR where deadlines vary, 2250", "part",
-			map[string]float64{assign.FS: 0.99, assign.FSReactive: 0.27}[rule], 2250, varied, mean, wtr, rule, rule})
+			map[string]float64{assign.FS: 0.99, assign.FSReactive: 0.27}[rule], 2250, varied, mean, wtr, rule, rule, false})
 	}
 	for _, rule := range []string{assign.FS, assign.FSReactive} {
 		all = append(all, comparison{"justice_" + strings.TrimPrefix(rule, "fs-") + ".fairer",
-			"generators with a greater Jain, 2250", "of 7", 7, 2250, every, sum, fairer, assign.Justice, rule})
+			"generators with a greater Jain, 2250", "of 7", 7, 2250, every, sum, fairer, assign.Justice, rule,
+			false})
 	}
 	for _, rule := range []string{assign.Pythia, assign.FS, assign.FSReactive} {
 		all = append(all, comparison{"oracle_" + strings.TrimPrefix(rule, "fs-") + ".sdr_points.15000",
-			"deadlines met, greatest difference, 15000", "points", 0, 15000, every, most, apart, assign.Oracle, rule})
+			"deadlines met, greatest difference, 15000", "points", 0, 15000, every, most, apart, assign.Oracle, rule,
+			false})
 	}
-	return all
+	return append(all, inCells()...)
 }
 
 // compared are the comparisons of cells. One is there where its cells are.
@@ -257,7 +260,9 @@ func compared(cells []ReserveCell) (all []experiment.Figure) {
 			values = append(values, c.over(each))
 		}
 		if len(values) > 0 {
-			all = append(all, experiment.NewFigure("fluid.tr1."+c.name, c.unit, values, c.claim()))
+			f := experiment.NewFigure("fluid.tr1."+c.name, c.unit, values, c.claim())
+			f.InCells = c.inCells
+			all = append(all, f)
 		}
 	}
 	return all

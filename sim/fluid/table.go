@@ -94,7 +94,7 @@ const (
 // Experiments are those of the rules of the queue and of the rules that reserve.
 func Experiments() []experiment.Experiment {
 	all := []experiment.Experiment{{Name: PaceTable, Title: paceTitle, Source: "000",
-		Takes: []string{experiment.Only, experiment.Seeds}, Cases: caseNames, Run: RunPace, Claims: paceClaims}}
+		Takes: []string{experiment.Only, experiment.Seeds}, Cases: caseNames, Run: RunPace, Claims: paceClaims}, sizes()}
 	for _, made := range []Made{TR1, TR2} {
 		all = append(all, made.experiment())
 	}
@@ -107,7 +107,7 @@ func OfTrace(name string, jobs []assign.Job) experiment.Experiment {
 	return experiment.Experiment{Name: name, Title: title, Takes: []string{experiment.Only}, Cases: caseNames,
 		Run: func(o experiment.Options) (experiment.Table, error) {
 			o.Seeds = 1
-			return run(title, o, func(int, int) []assign.Job { return jobs })
+			return run(title, o, cells(), func(int, int) []assign.Job { return jobs })
 		}}
 }
 
@@ -121,14 +121,7 @@ func caseNames(experiment.Options) (names []string, err error) {
 
 // RunPace runs the source's experiments on traces of that pace (sections 3.3.2, 3.3.3 and 3.3.5).
 func RunPace(o experiment.Options) (experiment.Table, error) {
-	jobs := cmp.Or(o.Jobs, 80_000)
-	t, err := run(paceTitle, o, func(seed, trace int) []assign.Job {
-		p := Pace{Jobs: jobs, Seed: uint64(seed) + 1, Load: batchLoad}
-		if trace > 0 {
-			p.Load, p.Interactive = peopleLoad, interactivePart
-		}
-		return p.Trace()
-	})
+	t, err := run(paceTitle, o, cells(), paceTrace(o))
 	source := map[string]*[3]float64{"fifo malleable": {3.72e5, 75, 74}, "fifo flexible": {3.36e5, 77, 76},
 		"sjf malleable": {6.14e4, 74, 72}, "sjf flexible": {5.13e4, 80, 78}}
 	cells := t.Cells.([]Cell)
@@ -140,10 +133,22 @@ func RunPace(o experiment.Options) (experiment.Table, error) {
 	return t, err
 }
 
-// run runs the cases on traces, of which a case has one of two.
-func run(title string, o experiment.Options, trace func(seed, number int) []assign.Job) (experiment.Table, error) {
+// paceTrace makes the two traces of a seed: of batch alone, and with interactive applications.
+func paceTrace(o experiment.Options) func(seed, trace int) []assign.Job {
+	return func(seed, trace int) []assign.Job {
+		p := Pace{Jobs: cmp.Or(o.Jobs, 80_000), Seed: uint64(seed) + 1, Load: batchLoad}
+		if trace > 0 {
+			p.Load, p.Interactive = peopleLoad, interactivePart
+		}
+		return p.Trace()
+	}
+}
+
+// run runs cells on traces, of which a cell has one of two.
+func run(title string, o experiment.Options, all []Cell, trace func(seed, number int) []assign.Job) (
+	experiment.Table, error) {
 	var cases []experiment.Case[Cell, Run]
-	for _, c := range cells() {
+	for _, c := range all {
 		cases = append(cases, experiment.Case[Cell, Run]{Name: c.Case, Of: c, Run: func(seed int) (Run, error) {
 			out, err := Simulate(Config{Total: Machines, Policy: c.policy, Stop: o.Stop}, trace(seed, c.trace))
 			return runOf(out), err

@@ -24,7 +24,7 @@ type Done struct {
 	ID                    string
 	Kind                  Kind
 	Arrival, Began, Ended units.Instant
-	Time                  units.Seconds // What it takes with all its units.
+	Time                  units.Seconds // The time that it takes with all its units.
 	// Run says whether it met its deadline, and what it has used.
 	Run scores.Run
 }
@@ -89,7 +89,7 @@ type world struct {
 	waiting []assign.Job
 	sorted  bool
 	tasks   map[string]*task
-	state   []assign.Job // What the rule is told of those served.
+	state   []assign.Job // The rule is told this of those served.
 	arrives des.Timer
 	level   Level // How full the cluster is since the last event.
 	since   units.Instant
@@ -165,7 +165,7 @@ func (w *world) arrive() {
 		w.await(t)
 		if w.level.Cores == 1 {
 			w.level.Pending++
-			return // Nobody can start before another one goes.
+			return // No job can start before another one goes.
 		}
 	}
 	w.ask(false)
@@ -207,7 +207,7 @@ func (w *world) leave(t *task, met bool) {
 func (w *world) ask(freed bool) {
 	now := w.clock.Now()
 	w.state = w.state[:0]
-	for _, t := range w.served { // What it has done is taken off.
+	for _, t := range w.served { // Work that it has done is taken off.
 		t.Left = max(0, t.Left-float64(t.Units)*des.Seconds(t.since, now))
 		t.since = now
 		w.state = append(w.state, t.Job)

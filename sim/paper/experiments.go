@@ -235,7 +235,7 @@ func lone(o setup) ([]attempt, error) {
 	o.base.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
 	p := &o.base.Plant
 	p.Task, p.Sway, p.PauseEvery, p.PauseWork = 0.04, 3, 1, 0.2
-	p.ByteCost = 0 // What differs between tasks and runs there is in the figures above.
+	p.ByteCost = 0 // The figures above have the differences between tasks and runs there.
 	var trials []trial
 	for _, s := range []float64{1, 2, 3} {
 		w := loneGroups(s)

@@ -13,7 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/sim/registry"
 )
 
-// What a region begins and ends with.
+// A region begins and ends with these.
 const (
 	opening = "<!-- simulated "
 	closing = "<!-- end -->"

@@ -37,7 +37,7 @@ type Trace struct {
 
 // Case is what an admission gave under a load, a Trace for each seed.
 type Case struct {
-	Load      string  `json:"load"` // One of Loads.
+	Load      string  `json:"load"` // It is in Loads.
 	Admission string  `json:"admission"`
 	Traces    []Trace `json:"traces"`
 }

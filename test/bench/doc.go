@@ -155,6 +155,8 @@
 //	quota.*                              to write a quota, and what Docker takes for it
 //	rebind.*                             from a stage that is ready to its first task
 //	repro.SOURCE.held_ratio              of the n claims of a publication (sim/registry): the part that holds
+//	repro.SOURCE.listed_pct              of the numbers that it prints for what Pacer has: those that a claim tries, or a
+//	                                     reason says why none does
 //	rss.*, start.*, sim.*                memory, starts, the simulator
 //	short.error_pct, .25, .50            reports of 40 stages of 0.2 to 1 s with as much driver time, in virtual time:
 //	                                     the error at exit, of all and at that slack; short.late: runs late

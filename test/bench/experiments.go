@@ -86,6 +86,12 @@ func claimed(seeds int, sources ...string) func(testing.TB, adder) {
 				t.Fatalf("source %s: %v", s.Name, err)
 			}
 			add("repro."+s.Name+".held_ratio", heldRatio(claims), "ratio")
+			prints, err := s.Prints()
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed, all := registry.Listed(prints, claims)
+			add("repro."+s.Name+".listed_pct", benchline.One(100*float64(listed)/float64(all)), "%")
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (w *world) step() {
 	w.round++
 }
 
-// What a move costs. The source has no constants: a move has the network of both machines to itself, 10 Gbit/s; it
+// A move costs energy. The source has no constants: a move has the network of both machines to itself, 10 Gbit/s; it
 // takes a tenth of what the VM uses of the CPU, and power is linear in CPU, between those that the machine's maker
 // measured.
 const (

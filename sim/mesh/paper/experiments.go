@@ -31,7 +31,7 @@ type peacock struct {
 	figures                 func([]PeacockCell) []experiment.Figure
 }
 
-// What several have.
+// Several have these.
 var (
 	allLoads = []int{20, 50, 80, 100, 200, 300}
 	google   = []string{"google"}

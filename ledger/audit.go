@@ -142,8 +142,9 @@ func auditHeld[T Subject](x T) string {
 		}
 	}
 	anew := has
-	if anew.count(kinds); anew.cores != has.cores {
-		return fmt.Sprintf("%v cores are reserved, by its facets %v", has.cores, anew.cores)
+	if anew.count(kinds); anew.cores != has.cores || anew.drains != has.drains {
+		return fmt.Sprintf("%v cores are reserved, draining: %v; by its facets %v, %v", has.cores, has.drains, anew.cores,
+			anew.drains)
 	}
 	return ""
 }

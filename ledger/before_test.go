@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -45,6 +46,13 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 				t.Errorf("%s: %+v, %v reserved", id, got, v.App(id).Reserved())
 			}
 		}
+		for name, want := range map[string]placement.Sleep{"asleep": {Asleep: true}, "woken": {Until: units.Instant(603 * time.Second)},
+			"drained": {}, "a": {}} {
+			n := v.Node(name)
+			if got := placement.SleepOf(n); got != want || n.Drained != (name == "drained") || n.Draining() != (n.Drained || want.Asleep) {
+				t.Errorf("%s: %+v, drained: %v, draining: %v", name, got, n.Drained, n.Draining())
+			}
+		}
 		var reserved []api.AppID
 		for _, a := range v.Plan(v.Node("a")).Apps {
 			if a.Reserved && a.Least > 0 && a.Band == api.BandPromised {
@@ -55,8 +63,10 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 			t.Errorf("the plan of a reserves for %v", reserved)
 		}
 		for key, value := range d {
-			if strings.Contains(value, `"reservation"`) {
-				t.Errorf("%s is as before: %s", key, value)
+			for _, member := range []string{"reservation", "sleep"} {
+				if strings.Contains(value, `"`+member+`"`) {
+					t.Errorf("%s is as before: %s", key, value)
+				}
 			}
 		}
 	}
@@ -69,7 +79,7 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 			}
 		}
 	}
-	if d.take(l.Close()); len(d.kept()) > 0 {
-		t.Errorf("left %v", d.kept())
+	if d.take(l.Close()); len(d.kept()) != 2 {
+		t.Errorf("left of nodes that sleep or are awake: %v", d.kept())
 	}
 }

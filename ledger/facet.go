@@ -25,9 +25,11 @@ type Facet[T Subject, S any] struct {
 	Check func(S) error
 	// After is the value after a fact of this package about x, and whether it is another one; nil where none changes
 	// it. The fact has been applied to the rest of the ledger.
-	After func(v View, x T, f Fact, s S) (S, bool)
+	After func(s S, v View, x T, f Fact) (S, bool)
 	// Cores are those that the value of an application reserves for it: it comes first on them. nil for none.
 	Cores func(S) units.Cores
+	// Drains reports of a node that it gets no executors while it has the value; nil for never.
+	Drains func(S) bool
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
 
@@ -38,7 +40,8 @@ type Facet[T Subject, S any] struct {
 func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()
 	f.place = len(*all)
-	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, cores: f.cores})
+	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, cores: f.cores,
+		drains: f.drains})
 	return &f
 }
 
@@ -61,6 +64,8 @@ type kind struct {
 	check func(value any) error
 	was   func(record []byte) (any, error)
 	cores func(value any) units.Cores
+	// drains is of nodes.
+	drains func(value any) bool
 }
 
 // The facets that are registered, in their places.
@@ -102,7 +107,7 @@ func (f *Facet[T, S]) take(v View, x any, fact Fact, was any) (any, bool, error)
 	if f.After == nil {
 		return nil, false, nil
 	}
-	s, changed := f.After(v, x.(T), fact, s)
+	s, changed := f.After(s, v, x.(T), fact)
 	return some(s), changed, nil
 }
 
@@ -152,11 +157,17 @@ func (f *Facet[T, S]) cores(value any) units.Cores {
 	return f.Cores(s)
 }
 
+func (f *Facet[T, S]) drains(value any) bool {
+	s, held := value.(S)
+	return held && f.Drains != nil && f.Drains(s)
+}
+
 // count takes in anew what facets of those kinds say of f together.
 func (f *facets) count(kinds []*kind) {
-	f.cores = 0
+	f.cores, f.drains = 0, false
 	for place, h := range f.list {
 		f.cores += kinds[place].cores(h.value)
+		f.drains = f.drains || kinds[place].drains(h.value)
 	}
 }
 

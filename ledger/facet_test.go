@@ -21,18 +21,18 @@ type tally struct {
 
 var (
 	appTally = ledger.Register(ledger.Facet[*ledger.App, tally]{Name: "apptally", Check: tally.check,
-		After: func(_ ledger.View, _ *ledger.App, f ledger.Fact, s tally) (tally, bool) {
+		After: func(s tally, _ ledger.View, _ *ledger.App, f ledger.Fact) (tally, bool) {
 			_, given := f.(ledger.DeadlineGiven)
 			return tally{s.Marks, s.Times + 1}, given
 		},
 		Cores: func(s tally) units.Cores { return units.Cores(s.Times) / 4 }})
 	nodeTally = ledger.Register(ledger.Facet[*ledger.Node, tally]{Name: "nodetally",
-		After: func(_ ledger.View, n *ledger.Node, f ledger.Fact, s tally) (tally, bool) {
+		After: func(s tally, _ ledger.View, n *ledger.Node, f ledger.Fact) (tally, bool) {
 			d, is := f.(ledger.NodeDrained)
-			return tally{s.Marks, s.Times + 1}, is && d.Draining && n.Draining
+			return tally{s.Marks, s.Times + 1}, is && d.Draining && n.Draining()
 		}})
 	profileTally = ledger.Register(ledger.Facet[*ledger.Profile, tally]{Name: "profiletally",
-		After: func(_ ledger.View, p *ledger.Profile, f ledger.Fact, s tally) (tally, bool) {
+		After: func(s tally, _ ledger.View, p *ledger.Profile, f ledger.Fact) (tally, bool) {
 			saved, is := f.(ledger.ProfileSaved)
 			return tally{s.Marks, s.Times + 1}, is && saved.How == "changed"
 		}})

@@ -10,8 +10,9 @@ import (
 // snapshots share it.
 type facets struct {
 	list []held // By the places of facets; those behind its end keep nothing.
-	// cores are those that the values reserve (Facet.Cores).
-	cores units.Cores
+	// cores are those that the values reserve (Facet.Cores), drains says that one keeps executors away (Facet.Drains).
+	cores  units.Cores
+	drains bool
 }
 
 // held is what one facet keeps.
@@ -36,5 +37,5 @@ func (f *facets) with(place int, h held) facets {
 		list = append(list, make([]held, place+1-len(list))...)
 	}
 	list[place] = h
-	return facets{list: list, cores: f.cores}
+	return facets{list: list, cores: f.cores, drains: f.drains}
 }

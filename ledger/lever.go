@@ -25,7 +25,6 @@ func (Seated) lever()          {} // Give seats.
 func (ReplacementSent) lever() {} // Give a seat again that was lost.
 func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.
 func (ExecutorsWanted) lever() {} // Ask another cluster manager for seats, or for fewer.
-func (NodeSlept) lever()       {} // Empty a node that others have room for, or have it take executors again.
 func (PlaceGivenBack) lever()  {} // Ceiling: what is kept for a lost seat is anybody's; else it goes with seats.
 func (StageAimed) lever()      {} // Aim.
 func (StageTargeted) lever()   {} // Aim at the deadline that stands.

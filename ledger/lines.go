@@ -327,17 +327,6 @@ func (f NodeLost) Line() Line {
 	return trouble("node lost", ofNode(f.Node), "node %s has been silent for %v", f.Node, f.Silent)
 }
 
-func (f NodeSlept) Line() Line {
-	if f.Asleep {
-		return usual("node asleep", ofNode(f.Node), "node %s drains and sleeps: %s", f.Node, f.Why)
-	}
-	return usual("node awake", ofNode(f.Node), "node %s takes executors again: %s", f.Node, f.Why)
-}
-
-func (f NodeSpare) Line() Line {
-	return usual("node spare", ofNode(f.Node), "node %s may sleep: %s", f.Node, f.Why)
-}
-
 func (f NodesForgotten) Line() Line {
 	return usual("nodes forgotten", nil, "what was learnt of executors that share nodes is learnt anew: %s", f.Why)
 }

@@ -442,7 +442,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 	drains := map[string]bool{}
 	for _, n := range v.Nodes() {
-		drains[n.Node] = n.Draining
+		drains[n.Node] = n.Draining()
 	}
 	var ended []api.AppID
 	for _, d := range v.Ended() {

@@ -28,9 +28,6 @@ type MachineDisputed struct{ Node, Nodes string }
 // NodeForeign: a node runs executors for another planner and obeys that one.
 type NodeForeign struct{ Node, Planner string }
 
-// NodeSpare: others have room for all that a node has, which stays awake as the planner is configured.
-type NodeSpare struct{ Node, Why string }
-
 // NodesForgotten: what was learnt of executors that share nodes cannot be read, and is learnt anew.
 type NodesForgotten struct{ Why string }
 
@@ -69,7 +66,6 @@ func (MessageRefused) apply(*Ledger) error  { return nil }
 func (NodeClash) apply(*Ledger) error       { return nil }
 func (MachineDisputed) apply(*Ledger) error { return nil }
 func (NodeForeign) apply(*Ledger) error     { return nil }
-func (NodeSpare) apply(*Ledger) error       { return nil }
 func (NodesForgotten) apply(*Ledger) error  { return nil }
 func (RunNotRecorded) apply(*Ledger) error  { return nil }
 func (ExecutorRefused) apply(*Ledger) error { return nil }

@@ -30,9 +30,8 @@ type NodeRecord struct {
 	// Machine is the id of its machine's boot, where it starts no executors and finds those of other cluster managers,
 	// and UntoldMachine where it has not said that; "" of a node that starts its own.
 	Machine string `json:"attach_machine,omitempty"`
-	// Draining says that somebody wants it empty.
-	Draining bool  `json:"draining,omitempty"`
-	Sleep    Sleep `json:"sleep,omitzero"`
+	// Drained says that an operator wants it empty.
+	Drained bool `json:"draining,omitempty"`
 	// Division is what an operator wants of this node alone, nil for nothing.
 	Division *api.Division `json:"division,omitempty"`
 	// Epoch is that of the Plan in force, or of an earlier one with the same
@@ -80,13 +79,6 @@ type nodeBook struct {
 	claimed          units.Bytes
 	tenants          []*Allocation
 	held             facets
-}
-
-// Sleep says whether a node drains because others have room for all that it has, and not because an operator wants
-// that, and until when it does not sleep again.
-type Sleep struct {
-	Asleep bool          `json:"asleep,omitempty"`
-	Until  units.Instant `json:"awake_until,omitempty"`
 }
 
 // Clash is what is known of a node's name that two want: Challenger is the incarnation that came later, Confirmed says
@@ -156,21 +148,12 @@ func (n *Node) Here() bool { return n.Presence == Here }
 // that is as old as the planner before.
 func (n *Node) Spoken() bool { return n.Incarnation != "" }
 
+// Draining reports whether somebody wants n empty: an operator, or a facet (Facet.Drains).
+func (n *Node) Draining() bool { return n.Drained || n.book.held.drains }
+
 // Live reports whether new executors may be put on n.
-func (n *Node) Live() bool { return n.Here() && !n.Draining && !n.Allegiance.Foreign && !n.Attaches() }
-
-// Wakes reports whether n sleeps, and would take executors if it was woken.
-func (n *Node) Wakes() bool { return n.Sleep.Asleep && n.Here() }
-
-// awakeFor is how long a node that was woken does not sleep again.
-const awakeFor = 10 * time.Minute
-
-// sleeps says whether n does from now on. A node that was woken does not for a while.
-func (n *Node) sleeps(now units.Instant, asleep bool) {
-	if n.Sleep.Asleep && !asleep {
-		n.Sleep.Until = now.Add(awakeFor)
-	}
-	n.Sleep.Asleep = asleep
+func (n *Node) Live() bool {
+	return n.Here() && !n.Draining() && !n.Allegiance.Foreign && !n.Attaches()
 }
 
 // Attaches reports whether n starts no executors and finds those of other cluster managers.

@@ -580,8 +580,7 @@ func (f NodeDrained) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	n.sleeps(l.now, false)
-	n.Draining = f.Draining
+	n.Drained = f.Draining
 	l.relist()
 	l.growth++
 	return nil

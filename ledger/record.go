@@ -45,8 +45,13 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 			s.parts |= partPlans
 		}
 	case s.node != nil:
+		drained := s.node.Draining()
 		if changed, err = takeIn(s.node, l, f); changed {
 			s.of |= nodePlan
+		}
+		if drained != s.node.Draining() {
+			l.relist()
+			l.growth++
 		}
 	case l.profiles.stored[s.profile] != nil:
 		_, err = takeIn(l.profiles.renew(s.profile), l, f)

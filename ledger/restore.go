@@ -204,7 +204,8 @@ func restoreNode(l *Ledger, r api.Pair) error {
 		moved, err = takeOver(n, l, r.Value)
 	}
 	if moved || err != nil {
-		changeNode(l, n, nodeState) // So that it has one again.
+		n.Drained = n.Drained && !n.book.held.drains // An earlier release counted both together.
+		changeNode(l, n, nodeState)                  // So that it has one again.
 	}
 	l.relist()
 	return err
@@ -407,6 +408,7 @@ func takeOver[T Subject](x T, l *Ledger, record []byte) (moved bool, err error) 
 			*has, moved = has.with(place, k.keep(l, facetKey(k, x), value)), true
 		}
 	}
+	has.count(*kindsOf[T]())
 	return moved, nil
 }
 

@@ -31,7 +31,7 @@ func (v View) Snapshot() View {
 	for _, n := range l.ordered {
 		c := n.copy()
 		s.nodes[c.Node], s.ordered = c, append(s.ordered, c)
-		if c.Draining {
+		if c.Draining() {
 			s.drains = append(s.drains, c)
 		}
 	}

@@ -120,7 +120,7 @@ func (v View) Draining() []*Node {
 func (l *Ledger) list() {
 	if l.ordered == nil {
 		l.ordered = sorted(l.nodes)
-		l.drains = slices.DeleteFunc(slices.Clone(l.ordered), func(n *Node) bool { return !n.Draining })
+		l.drains = slices.DeleteFunc(slices.Clone(l.ordered), func(n *Node) bool { return !n.Draining() })
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -126,7 +127,7 @@ func sleepers(t *testing.T) *world {
 // sleep is how many nodes sleep.
 func (w *world) sleep() (n int) {
 	for _, node := range w.e.View().Nodes() {
-		if node.Sleep.Asleep {
+		if placement.SleepOf(node).Asleep {
 			n++
 		}
 	}

@@ -50,9 +50,9 @@ func (z sleeper) round() {
 	case !advice.Sleeps:
 		advice.Node = ""
 	case mode == placement.ConsolidateApply:
-		z.apply(ledger.NodeSlept{Node: advice.Node, Asleep: true, Why: advice.Why})
+		z.apply(slept(advice.Node, true, advice.Why))
 	case *said != advice.Node:
-		z.record(ledger.NodeSpare{Node: advice.Node, Why: advice.Why})
+		z.record(placement.NodeSpare{OfNode: ledger.OfNode{Node: advice.Node}, Why: advice.Why})
 	}
 	*said = advice.Node
 }
@@ -130,12 +130,16 @@ func (z sleeper) wakeFor(a *ledger.App, why string, late bool) bool {
 		return false
 	}
 	for _, n := range z.view.Draining() {
-		if n.Wakes() && placement.Holds(n, a) && z.apply(ledger.NodeSlept{Node: n.Node, Why: why}) {
+		if placement.Wakes(n) && placement.Holds(n, a) && z.apply(slept(n.Node, false, why)) {
 			z.memory.woke[user] = z.now
 			return true
 		}
 	}
 	return false
+}
+
+func slept(node string, asleep bool, why string) placement.NodeSlept {
+	return placement.NodeSlept{OfNode: ledger.OfNode{Node: node}, Asleep: asleep, Why: why}
 }
 
 // saves reports whether a's deadline can be kept on all nodes, those that sleep among them.
@@ -145,7 +149,7 @@ func (z sleeper) saves(a *ledger.App) bool {
 	}
 	nodes := z.view.Live()
 	for _, n := range z.view.Draining() {
-		if n.Wakes() && placement.Holds(n, a) {
+		if placement.Wakes(n) && placement.Holds(n, a) {
 			nodes = append(nodes, n)
 		}
 	}
@@ -167,7 +171,7 @@ func (z sleeper) cores(a *ledger.App, nodes []*ledger.Node) (all units.Cores) {
 // asleep is the first node that sleeps and could be woken, "" for none.
 func (z sleeper) asleep() string {
 	for _, n := range z.view.Draining() {
-		if n.Wakes() {
+		if placement.Wakes(n) {
 			return n.Node
 		}
 	}
@@ -177,7 +181,7 @@ func (z sleeper) asleep() string {
 // wake has a node that sleeps take executors again, and reports whether there was one.
 func (z sleeper) wake(why string) bool {
 	node := z.asleep()
-	return node != "" && z.apply(ledger.NodeSlept{Node: node, Why: why})
+	return node != "" && z.apply(slept(node, false, why))
 }
 
 // draw draws by the time (MMIX's generator, Knuth 1997): the same events give the same tables.

@@ -132,7 +132,7 @@ func whyLeaving(x *ledger.Executor, n *ledger.Node) string {
 	switch {
 	case x.For != "":
 		return fmt.Sprintf("its memory was given to %s", x.For)
-	case n != nil && !n.Draining:
+	case n != nil && !n.Draining():
 		return "its seat was taken back"
 	}
 	return "its node is being drained"

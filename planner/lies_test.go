@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/fewest"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
@@ -136,17 +137,17 @@ func TestANumberOfExecutorsThatLiesIsCaught(outer *testing.T) {
 func TestASleepThatLiesIsCaught(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		c := ledgertest.New(outer, "a", "b", "drained", "asleep")
-		c.Know(ledger.NodeDrained{Node: "drained", Draining: true}, ledger.NodeSlept{Node: "asleep", Asleep: true})
-		f := ledger.NodeSlept{Node: "a", Asleep: true}
+		c.Know(ledger.NodeDrained{Node: "drained", Draining: true}, placement.NodeSlept{OfNode: ledger.OfNode{Node: "asleep"}, Asleep: true})
+		f := placement.NodeSlept{OfNode: ledger.OfNode{Node: "a"}, Asleep: true}
 		if rapid.Bool().Draw(t, "wakes") {
-			f = ledger.NodeSlept{Node: "asleep"}
+			f = placement.NodeSlept{OfNode: ledger.OfNode{Node: "asleep"}}
 		}
-		name := lie(t, &f, map[string]func(*ledger.NodeSlept){
-			"a node of nobody":            func(f *ledger.NodeSlept) { f.Node = "x" },
-			"one that an operator drains": func(f *ledger.NodeSlept) { f.Node = "drained" },
-			"one that sleeps already":     func(f *ledger.NodeSlept) { f.Node, f.Asleep = "asleep", true },
-			"one that is awake wakes":     func(f *ledger.NodeSlept) { f.Node, f.Asleep = "a", false },
-			"the last one":                func(f *ledger.NodeSlept) { c.Know(ledger.NodeLost{Node: "b"}); f.Node, f.Asleep = "a", true },
+		name := lie(t, &f, map[string]func(*placement.NodeSlept){
+			"a node of nobody":            func(f *placement.NodeSlept) { f.Node = "x" },
+			"one that an operator drains": func(f *placement.NodeSlept) { f.Node = "drained" },
+			"one that sleeps already":     func(f *placement.NodeSlept) { f.Node, f.Asleep = "asleep", true },
+			"one that is awake wakes":     func(f *placement.NodeSlept) { f.Node, f.Asleep = "a", false },
+			"the last one":                func(f *placement.NodeSlept) { c.Know(ledger.NodeLost{Node: "b"}); f.Node, f.Asleep = "a", true },
 		})
 		recorded(t, c, name, f)
 	})

@@ -22,7 +22,7 @@ func (d operators) drain(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	if !n.Draining || n.Sleep.Asleep {
+	if !n.Drained {
 		d.record(ledger.NodeDrained{Node: n.Node, Draining: true})
 	}
 	d.agenda.ask(d.core, onDrain, nil)
@@ -45,7 +45,7 @@ func (d operators) undrain(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	if !n.Draining {
+	if !n.Draining() {
 		return api.ControlReply{Message: fmt.Sprintf("node %s was not draining", n.Node)}, nil
 	}
 	d.record(ledger.NodeDrained{Node: n.Node, Offered: n.Offered, Memory: n.Memory})
@@ -82,7 +82,7 @@ func (d operators) consolidate(api.ControlRequest) (api.ControlReply, error) {
 	if !advice.Sleeps {
 		return api.ControlReply{Message: advice.String()}, nil
 	}
-	if !d.apply(ledger.NodeSlept{Node: advice.Node, Asleep: true, Why: advice.Why}) {
+	if !d.apply(slept(advice.Node, true, advice.Why)) {
 		return api.ControlReply{}, api.Errorf(api.KindTransient, "node %s could not be put to sleep", advice.Node)
 	}
 	d.agenda.ask(d.core, onDrain, nil)

@@ -35,7 +35,7 @@ func (w *world) woken() string {
 	if len(all) == 0 {
 		return ""
 	}
-	return all[len(all)-1].fact.(ledger.NodeSlept).Why
+	return all[len(all)-1].fact.(placement.NodeSlept).Why
 }
 
 // busy lets time pass in which executors of a node use so many cores, as it says.

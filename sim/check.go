@@ -320,7 +320,7 @@ func (c *check) stopped(a *agent, key node.Key) {
 func (c *check) drains(a *agent) (yes bool) {
 	c.w.planners(func(of *control) {
 		n := of.engine.View().Node(a.m.Name)
-		yes = yes || of.name == a.follows.store && n != nil && n.Draining
+		yes = yes || of.name == a.follows.store && n != nil && n.Draining()
 	})
 	return yes
 }

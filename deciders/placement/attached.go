@@ -66,7 +66,7 @@ func Spare(v ledger.View) []*ledger.Node {
 // attaching are the nodes on which executors of other cluster managers are found.
 func attaching(v ledger.View) (nodes []*ledger.Node) {
 	for _, n := range v.Nodes() {
-		if n.Attaches() && n.Here() && !n.Draining {
+		if n.Attaches() && n.Here() && !n.Draining() {
 			nodes = append(nodes, n)
 		}
 	}

@@ -120,7 +120,7 @@ func lacks(a *ledger.App, n *ledger.Node) int {
 func spread(v ledger.View, a *ledger.App, gone string) int {
 	names := make(map[string]bool)
 	for _, x := range a.Alive() {
-		if n := v.Node(x.Node); !x.Leaving && (n == nil || !n.Draining) {
+		if n := v.Node(x.Node); !x.Leaving && (n == nil || !n.Draining()) {
 			names[x.Node] = true
 		}
 	}

@@ -144,7 +144,7 @@ func Empty(o *estimate.Outlook, t *consolidation.Tables) Advice {
 	if n := len(v.Waiting()); n > 0 {
 		faults = append(faults, fmt.Sprintf("%d applications wait", n))
 	}
-	if left := least.node.Sleep.Until.Sub(v.Now()); left > 0 {
+	if left := sleep.Of(least.node).Until.Sub(v.Now()); left > 0 {
 		faults = append(faults, fmt.Sprintf("it was woken, and stays awake for %.0f s more", left.Seconds()))
 	}
 	for _, a := range slices.Compact(least.of) {

@@ -40,7 +40,7 @@ func TestWhoIsInTheWay(t *testing.T) {
 	c.App("app-1", "new", 0, "a", "b")
 	c.App("app-2", "q", 500, "a")
 	c.App("app-3", "q", 500, "b")
-	c.Know(ledger.NodeSlept{Node: "a", Asleep: true}, ledger.NodeSlept{Node: "a"})
+	c.Know(NodeSlept{OfNode: ledger.OfNode{Node: "a"}, Asleep: true}, NodeSlept{OfNode: ledger.OfNode{Node: "a"}})
 	want := "it was woken, and stays awake for 600 s more; app-1 is in its first run, which would teach nothing; app-2 has no executor elsewhere"
 	if got := empty(c); got.Sleeps || got.Why != want {
 		t.Errorf("%+v", got)

@@ -108,7 +108,7 @@ func extent(seats []Seat, launch api.Launch) (cores units.Cores, slots int) {
 func (p Policy) AllNodes(v ledger.View) Seating {
 	var seats []Seat
 	for _, n := range v.Nodes() {
-		if n.Live() || n.Wakes() {
+		if n.Live() || Wakes(n) {
 			seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
 		}
 	}

@@ -161,7 +161,7 @@ func noRoom(v ledger.View, launch *api.Launch, least int, nodes []*ledger.Node, 
 	largest := most(Whole)
 	if fits(launch, Whole(largest), 1) == 0 {
 		for _, n := range v.Nodes() {
-			if !n.Draining && !n.Live() && fits(launch, Whole(n), 1) > 0 {
+			if !n.Draining() && !n.Live() && fits(launch, Whole(n), 1) > 0 {
 				return api.Errorf(api.KindTransient, "%s that is here: node %s, which could hold it, is away", what, n.Node)
 			}
 		}
@@ -227,7 +227,7 @@ func noNode(v ledger.View) error {
 	switch {
 	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Allegiance.Foreign }):
 		return api.Errorf(api.KindTransient, "the nodes run executors of another planner: see `pacer nodes`")
-	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Attaches() && !n.Draining }):
+	case slices.ContainsFunc(nodes, func(n *ledger.Node) bool { return n.Here() && n.Attaches() && !n.Draining() }):
 		return api.Errorf(api.KindTransient, "no node starts executors: those that are here find other managers' alone")
 	case slices.ContainsFunc(nodes, (*ledger.Node).Here):
 		return api.Errorf(api.KindTransient, "every node is being drained: see `pacer nodes`")

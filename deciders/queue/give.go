@@ -218,7 +218,7 @@ func (g *giver) spares(t *ledger.Allocation, n *ledger.Node) (u unit, spared boo
 			return false
 		}
 		elsewhere := g.round.view.Node(x.Node)
-		return elsewhere != nil && elsewhere.Here() && !elsewhere.Draining && !g.leaves(a, x.Node)
+		return elsewhere != nil && elsewhere.Here() && !elsewhere.Draining() && !g.leaves(a, x.Node)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
@@ -166,11 +167,11 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 		state = nodeLeft
 	case n.Allegiance.Foreign:
 		state = nodeForeign
-	case n.Sleep.Asleep:
+	case placement.SleepOf(n).Asleep:
 		state = nodeAsleep
-	case n.Draining && n.Executors > 0:
+	case n.Draining() && n.Executors > 0:
 		state = nodeDraining
-	case n.Draining:
+	case n.Draining():
 		state = nodeDrained
 	}
 	setBy := ""

@@ -111,8 +111,8 @@ func TestNodeStates(t *testing.T) {
 		"lost":      {Presence: ledger.Lost},
 		"left":      {Presence: ledger.Left},
 		"another's": {Allegiance: ledger.Allegiance{Foreign: true}},
-		"draining":  {NodeRecord: ledger.NodeRecord{Draining: true}, Executors: 1},
-		"drained":   {NodeRecord: ledger.NodeRecord{Draining: true}},
+		"draining":  {NodeRecord: ledger.NodeRecord{Drained: true}, Executors: 1},
+		"drained":   {NodeRecord: ledger.NodeRecord{Drained: true}},
 	} {
 		if got := report.Node(v, n).State; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -29,7 +29,7 @@ func (s State) Held() units.Cores {
 	return s.Cores
 }
 
-var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "reservation", Check: State.check, After: after,
+var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "reservation", Check: State.check, After: State.after,
 	Cores: State.Held, Was: was})
 
 // Of is a's.
@@ -46,7 +46,7 @@ func (s State) check() error {
 }
 
 // after is s of a after a fact: what was reserved was for the deadline of then, and for a run that is recorded.
-func after(_ ledger.View, a *ledger.App, f ledger.Fact, s State) (State, bool) {
+func (s State) after(_ ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
 	if _, given := f.(ledger.DeadlineGiven); given {
 		return State{}, s != State{}
 	}

@@ -14,7 +14,14 @@ const (
 	leastReordered = 0.01
 	// mostShare bounds what earlier runs say: the next one may differ.
 	mostShare = 0.9
+	// leastShortened is how likely a run leaves more out than earlier ones did, and section how likely such a run
+	// leaves out the leg before one that it has left out, too.
+	leastShortened = 0.2
+	section        = 0.5
 )
+
+// shortened are parts of its legs that such a run leaves out, one as likely as another.
+var shortened = [...]float64{0.1, 0.25, 0.5}
 
 // owedFrom is how likely it is at least that a leg still comes which counts with its whole work. A wrong belief
 // ends a run early, and not late.
@@ -62,6 +69,8 @@ type order struct {
 	// now is the leg that the run has come to, job its job there; most is the last leg that has come, next the one
 	// before that. They are -1 or less for none.
 	now, job, most, next int
+	// came is how many have come.
+	came int
 	// broken says that a leg has come after a later one: order is no evidence any more.
 	broken bool
 	// prior is how likely the run has its legs, or one of them, at any place before one has come.
@@ -82,47 +91,111 @@ func (o *order) come(leg, job int) {
 	default:
 		o.broken, o.next = true, max(o.next, leg)
 	}
+	if !o.seen[leg] {
+		o.came++
+	}
 	o.seen[leg], o.now, o.job = true, leg, job
 }
 
-// anyOrder is how likely it is that the run has its legs in any order, beside the other reading: that it
-// has them in order, and leaves some out. It goes by the legs that have come.
-func (o *order) anyOrder(legs []leg) float64 {
-	if o.broken {
-		return 1
-	}
-	inOrder, anyhow, left := math.Log1p(-o.prior), math.Log(o.prior), len(legs)
-	for i := range o.most + 1 {
-		if !o.seen[i] {
-			inOrder += math.Log(legs[i].leftOut)
-			continue
-		}
-		inOrder += math.Log1p(-legs[i].leftOut)
-		anyhow -= math.Log(float64(left))
-		left--
-	}
-	return 1 / (1 + math.Exp(inOrder-anyhow))
+// reading is one in which the run has its legs in order: each is left out with its share of earlier runs, or with least
+// where that is more. Legs that it has passed one after the other have been left out together, or are behind any of
+// those that have followed: the latter is the less likely the fewer of these are to come.
+type reading struct {
+	least float64
+	// likely is how likely it is beside the others; as a logarithm first. owed is how likely each leg that has not come
+	// still comes, asRecorded that none that was passed does.
+	likely, asRecorded float64
+	owed               []float64
 }
 
-// owed is how likely each leg that has not come still comes. A run in order that has passed one has left it out,
-// or has it behind any of those that followed it: the same two readings, of one leg. The latter is the less likely
-// the fewer of these are to come.
-func (o *order) owed(legs []leg) []float64 {
-	anyhow, owed := o.anyOrder(legs), make([]float64, len(legs))
-	coming := 0.0 // Of the legs behind, of a run in order.
+// read says how likely it is that legs have come so, and what is owed then.
+func (r *reading) read(o *order, legs []leg) {
+	leftOut := func(i int) float64 { return max(r.least, legs[i].leftOut) }
+	r.owed, r.asRecorded = make([]float64, len(legs)), 1
+	coming := 1.0 // Of the places behind a leg: that behind the last one which has come, and those of legs to come.
 	for i := len(legs) - 1; i >= 0; i-- {
+		switch {
+		case i > o.most:
+			r.owed[i] = 1 - leftOut(i)
+			coming += r.owed[i]
+			continue
+		case o.seen[i]:
+			r.likely += math.Log1p(-leftOut(i))
+			continue
+		}
+		last, out := i, leftOut(i)
+		for ; i > 0 && !o.seen[i-1]; i-- {
+			if next := leftOut(i - 1); r.least > 0 {
+				out *= max(next, section)
+			} else {
+				out *= next
+			}
+		}
+		moved := o.prior * coming / float64(len(legs)-1-last)
+		r.likely += math.Log(moved + out)
+		r.asRecorded *= out / (moved + out)
+		for k := i; k <= last; k++ {
+			r.owed[k] = moved / (moved + out)
+			coming += r.owed[k]
+		}
+	}
+}
+
+// readings are those in order, and how likely it is that the run has its legs in any order, by those that have come;
+// all add up to 1.
+func (o *order) readings(legs []leg) (inOrder []reading, anyOrder float64) {
+	if o.broken {
+		return nil, 1
+	}
+	inOrder = append(inOrder, reading{likely: math.Log1p(-o.prior) + math.Log1p(-leastShortened)})
+	for _, least := range shortened {
+		inOrder = append(inOrder, reading{least: least,
+			likely: math.Log1p(-o.prior) + math.Log(leastShortened/float64(len(shortened)))})
+	}
+	anyOrder = math.Log(o.prior)
+	for left := range o.came {
+		anyOrder -= math.Log(float64(len(legs) - left))
+	}
+	most := anyOrder
+	for k := range inOrder {
+		inOrder[k].read(o, legs)
+		most = max(most, inOrder[k].likely)
+	}
+	anyOrder = math.Exp(anyOrder - most)
+	all := anyOrder
+	for k := range inOrder {
+		inOrder[k].likely = math.Exp(inOrder[k].likely - most)
+		all += inOrder[k].likely
+	}
+	for k := range inOrder {
+		inOrder[k].likely /= all
+	}
+	return inOrder, anyOrder / all
+}
+
+// reordered is how likely it is that the run has its legs in another order than recorded: any, or some behind others.
+func (o *order) reordered(legs []leg) float64 {
+	inOrder, reordered := o.readings(legs)
+	for _, r := range inOrder {
+		reordered += r.likely * (1 - r.asRecorded)
+	}
+	return reordered
+}
+
+// owed is how likely each leg that has not come still comes, and how likely it is that the run has them in any order.
+func (o *order) owed(legs []leg) (owed []float64, anyOrder float64) {
+	inOrder, anyOrder := o.readings(legs)
+	owed = make([]float64, len(legs))
+	for i := range owed {
 		if o.seen[i] {
 			continue
 		}
-		still := 1 - legs[i].leftOut
-		if i < o.most {
-			moved := o.prior * coming / float64(len(legs)-1-i)
-			still = moved / (moved + legs[i].leftOut)
+		owed[i] = anyOrder
+		for _, r := range inOrder {
+			owed[i] += r.likely * r.owed[i]
 		}
-		owed[i] = anyhow + (1-anyhow)*still
-		coming += still
 	}
-	return owed
+	return owed, anyOrder
 }
 
 // reordered reports whether the legs of old that a run surely has come in another order in it.
@@ -161,8 +234,8 @@ type evidence struct {
 }
 
 func (m *Matcher) evidence() evidence {
-	legs := m.aligner.legs
-	return evidence{m, m.order.owed(legs), m.order.anyOrder(legs) > owedFrom}
+	owed, anyOrder := m.order.owed(m.aligner.legs)
+	return evidence{m, owed, anyOrder > owedFrom}
 }
 
 // comes reports whether the stage at place i may come by the order of the run.
@@ -198,7 +271,7 @@ type Course struct {
 }
 
 // Reordered reports whether the run's legs come in another order than recorded, as is likelier by now.
-func (m *Matcher) Reordered() bool { return m.order.anyOrder(m.aligner.legs) > 0.5 }
+func (m *Matcher) Reordered() bool { return m.order.reordered(m.aligner.legs) > 0.5 }
 
 // Course says how the run has come through its profile so far.
 func (m *Matcher) Course() Course {

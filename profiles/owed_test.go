@@ -28,55 +28,92 @@ func ordersOf(n int) [][]int {
 	return all
 }
 
-// owedOracle is how likely each leg still comes after those that have come: all runs of both readings are written
-// down with their likelihoods, and counted that begin as this one has. A run in order leaves each leg out with its
-// share; one that was passed may have been moved behind instead, to any place there.
-func owedOracle(orders [][]int, leftOut []float64, prior float64, came []int) []float64 {
-	n := len(leftOut)
-	begins := func(run []int) bool { return len(run) >= len(came) && slices.Equal(run[:len(came)], came) }
-	var inOrder, anyhow float64
-	later := make([]float64, n) // Where it has begun in order and comes behind.
+// owedOracle is how likely each leg still comes after those that have come. Of runs in any order all are written down,
+// and counted that begin as this one has. Of each reading in order, one by one, all ways are in which the gaps came about:
+// the legs of each were left out together, or moved behind one of those that followed, to any place there.
+func owedOracle(orders [][]int, shares []float64, prior float64, came []int) []float64 {
+	n, most := len(shares), -1
+	owed := make([]float64, n)
+	begins := func(run []int) bool { return slices.Equal(run[:len(came)], came) }
+	all := 0.0
 	for _, run := range orders {
 		if begins(run) {
-			anyhow++
+			all += prior / float64(len(orders))
 		}
 	}
-	anyhow *= prior / float64(len(orders))
-	for out := range 1 << n {
-		likely, run := 1-prior, []int{}
-		for i := range n {
-			if out>>i&1 == 1 {
-				likely *= leftOut[i]
-				continue
-			}
-			likely *= 1 - leftOut[i]
-			run = append(run, i)
+	for i := range owed {
+		if !slices.Contains(came, i) {
+			owed[i] = all
 		}
-		if begins(run) {
-			inOrder += likely
-			for _, i := range run {
-				later[i] += likely
+	}
+	if len(came) > 0 {
+		most = slices.Max(came)
+	}
+	if slices.IsSorted(came) {
+		for _, least := range append([]float64{0}, shortened[:]...) {
+			likely := (1 - prior) * leastShortened / float64(len(shortened))
+			if least == 0 {
+				likely = (1 - prior) * (1 - leastShortened)
+			}
+			out := func(i int) float64 { return max(least, shares[i]) }
+			var gaps [][]int
+			for i := range most + 1 {
+				switch {
+				case slices.Contains(came, i):
+					likely *= 1 - out(i)
+				case i > 0 && !slices.Contains(came, i-1):
+					gaps[len(gaps)-1] = append(gaps[len(gaps)-1], i)
+				default:
+					gaps = append(gaps, []int{i})
+				}
+			}
+			still := make([]float64, n)
+			for i := most + 1; i < n; i++ {
+				still[i] = 1 - out(i)
+			}
+			moved, gone := make([]float64, len(gaps)), make([]float64, len(gaps))
+			for g := len(gaps) - 1; g >= 0; g-- { // The latest first: behind it all is known.
+				gone[g] = 1
+				for at, i := range gaps[g] {
+					if at < len(gaps[g])-1 && least > 0 {
+						gone[g] *= max(out(i), section)
+					} else {
+						gone[g] *= out(i)
+					}
+				}
+				behind := slices.Max(gaps[g]) + 1
+				open := 1.0 // Behind what has come last.
+				for _, s := range still[behind:] {
+					open += s
+				}
+				moved[g] = prior * open / float64(n-behind)
+				for _, i := range gaps[g] {
+					still[i] = moved[g] / (moved[g] + gone[g])
+				}
+			}
+			for way := range 1 << len(gaps) {
+				of := likely
+				for g := range gaps {
+					if way>>g&1 == 1 {
+						of *= moved[g]
+					} else {
+						of *= gone[g]
+					}
+				}
+				all += of
+				for g, gap := range gaps {
+					for _, i := range gap {
+						owed[i] += of * float64(way>>g&1)
+					}
+				}
+				for i := most + 1; i < n; i++ {
+					owed[i] += of * still[i]
+				}
 			}
 		}
 	}
-	owed, behind := make([]float64, n), make([]float64, n)
-	for i := n - 1; i >= 0; i-- {
-		if slices.Contains(came, i) {
-			continue
-		}
-		still := later[i] / inOrder
-		if len(came) > 0 && inOrder > 0 && i < slices.Max(came) {
-			places, open := float64(n-1-i), 0.0 // Behind each leg that follows it, and of those what is to come.
-			for _, share := range behind[i+1:] {
-				open += share
-			}
-			still = prior * open / places / (prior*open/places + leftOut[i])
-		}
-		if inOrder == 0 {
-			still = 0
-		}
-		behind[i] = still
-		owed[i] = (anyhow + inOrder*still) / (anyhow + inOrder)
+	for i := range owed {
+		owed[i] /= all
 	}
 	return owed
 }
@@ -106,7 +143,8 @@ func TestWhatIsOwedIsThatOfAllRunsThatBeginAlike(t *testing.T) {
 		}
 		orders := ordersOf(n)
 		for came := range all {
-			got, want := o.owed(x.legs), owedOracle(orders, shares, o.prior, all[:came])
+			got, _ := o.owed(x.legs)
+			want := owedOracle(orders, shares, o.prior, all[:came])
 			for i := range want {
 				if math.Abs(got[i]-want[i]) > 1e-9 {
 					t.Fatalf("after %v leg %d is owed with %v, want %v", all[:came], i, got[i], want[i])
@@ -158,6 +196,13 @@ func TestTheReadingsOfTwentyTwoQueries(t *testing.T) {
 	}
 	if c := follow([]int{21}).Course(); c.Coming != 21 || !c.Reordered {
 		t.Errorf("the last one first: %+v", c)
+	}
+	// The second half comes first: until its end the first one is still to come.
+	for n := range 11 {
+		half := follow([]int{11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}[:n+1]).Course()
+		if half != (Course{Reordered: true, Of: 22, Coming: 21 - n, Queries: true}) {
+			t.Errorf("%d of the second half: %+v", n+1, half)
+		}
 	}
 	var fewer []int
 	for i := range 22 {

@@ -53,6 +53,7 @@ const mostLines = 76_543 +
 	370 + // Copies of last tasks that are slow, how slow a run is, tenants kept by node.
 	440 + // Facets: what a capability keeps stands with it, and the ledger keeps it for the capability.
 	88 + // Interpreters however they are come to, defaults that are no file, a last stage by its floor.
+	860 + // Norms of nodes by disk and network, and a simulator that asks them.
 	900 + // Traces of clusters.
 	800 + // Forecasts, shaping and the knee of a heap.
 	208 + // One table of the planner's deciders.

@@ -12,6 +12,7 @@ import (
 	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
+	"github.com/sparkpacer/pacer/sim/prophet"
 	"github.com/sparkpacer/pacer/sim/unknown"
 	"github.com/sparkpacer/pacer/sim/zoe"
 )
@@ -19,7 +20,7 @@ import (
 // Experiments are all of them.
 func Experiments() []experiment.Experiment {
 	return slices.Concat(paper.Experiments(), fluid.Experiments(), zoe.Experiments(), unknown.Experiments(),
-		offers.Experiments(), attach.Experiments(), meshpaper.Experiments())
+		offers.Experiments(), attach.Experiments(), meshpaper.Experiments(), prophet.Experiments())
 }
 
 // Find is the experiment of that name, or the cases of pace on the trace of that file, whose name ends in .csv.
@@ -47,6 +48,8 @@ func Sources(names ...string) []Source {
 	all := []Source{
 		{Name: "000",
 			Title: `F. Pace, "Mechanisms for Efficient and Responsive Distributed Applications in Compute Clusters"`},
+		{Name: "001", Title: `G. Xu, "Data-Driven Intelligent Scheduling For Long Running Workloads In Large-Scale ` +
+			`Datacenters"`},
 		{Name: "002", Title: `E. Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments"`},
 		{Name: "003", Title: `L. Baresi et al., "Fine-grained Dynamic Resource Allocation for Big-Data Applications"`},
 		{Name: "004", Title: `M. Khelghatdoust, "Scalable and Distributed Resource Management Protocols for Cloud and ` +

@@ -118,7 +118,7 @@ type StageHabit struct {
 	Growth Growth `json:"growth,omitzero"`
 	// Spread is by which part its work differs from run to run where its input is the same, a standard deviation.
 	Spread units.Fraction `json:"spread,omitempty"`
-	// Collector is the part of its tasks' time in which garbage was collected, Spilled what its tasks wrote to the disk
+	// Collector is the part of its tasks' time in which garbage was collected. Spilled is what its tasks wrote to the disk
 	// for lack of memory, PeakMemory the most that one of them had for its data, in bytes; 0 where nobody has told.
 	Collector  units.Fraction `json:"collector,omitempty"`
 	Spilled    float64        `json:"spilled_bytes,omitempty"`
@@ -385,7 +385,8 @@ func (s *ProfileStage) validate(f *faults) {
 	f.count("missed", s.Missed, MostCount)
 	f.between("left_out", float64(s.LeftOut), 0, 1)
 	f.check(s.Records > 0, "records is %d, want > 0 (the number of tasks where Spark counts none)", s.Records)
-	least, most := min(s.Bytes, s.RecordsWritten, s.BytesWritten), max(s.Records, s.Bytes, s.RecordsWritten, s.BytesWritten)
+	least := min(s.Bytes, s.RecordsWritten, s.BytesWritten)
+	most := max(s.Records, s.Bytes, s.RecordsWritten, s.BytesWritten)
 	f.check(least >= 0, "a size is negative")
 	f.check(most <= MostNumber, "a size is %d, at most %d is taken", most, int64(MostNumber))
 	f.positive("duration_s", float64(s.Duration))
@@ -411,7 +412,8 @@ func (h *StageHabit) validate(f *faults) {
 	f.finite("peak_memory_bytes", h.PeakMemory)
 	f.between("growth.power", g.Power, 0, 2)
 	f.finite("growth.doubt", g.Doubt)
-	f.check(g.By == "" || g.By == "bytes" || g.By == "records", "growth.by is %q, want bytes or records", Clip(g.By, MostToken))
+	f.check(g.By == "" || g.By == "bytes" || g.By == "records", "growth.by is %q, want bytes or records",
+		Clip(g.By, MostToken))
 	f.count("growth.runs", g.Runs, MostCount)
 	f.bounded("growth.size", g.Size)
 	f.bounded("growth.work", g.Work)

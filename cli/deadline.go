@@ -30,9 +30,8 @@ func sparkTime(text string, d time.Duration) string {
 	return fmt.Sprintf("%dms", d.Milliseconds())
 }
 
-// untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's
-// time zone, which has to be known, or until a full date and time, not above 0 for one that is past. what names the
-// text in errors.
+// untilClock returns the time from now until the next HH:MM or HH:MM:SS in now's time zone, which has to be known. It
+// also takes a full date and time, and is not above 0 for one that is past. what names the text in errors.
 func untilClock(what, text string, now time.Time) (time.Duration, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t.Sub(now), nil

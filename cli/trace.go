@@ -74,8 +74,9 @@ func printTrace(w io.Writer, s *trace.Summary) error {
 		}
 	}
 	if b := s.Batch; b != nil {
-		fmt.Fprintf(w, "\n%d jobs, %.1f %% of the ended ones within 0.19 h; %d instances; %d tasks: %d terminated, %d failed, "+
-			"%d waiting, %d running\n", b.Jobs, b.Short, b.TotalInstances, b.Tasks, b.Terminated, b.Failed, b.Waiting, b.Running)
+		fmt.Fprintf(w, "\n%d jobs, %.1f %% of the ended ones within 0.19 h; %d instances; %d tasks: %d terminated, "+
+			"%d failed, %d waiting, %d running\n", b.Jobs, b.Short, b.TotalInstances, b.Tasks,
+			b.Terminated, b.Failed, b.Waiting, b.Running)
 		add("tasks of a job", b.TasksPerJob)
 		add("instances of a task", b.Instances)
 		add("seconds of a job", b.JobDuration)

@@ -17,8 +17,8 @@ const (
 	// finestHorizon is the same where what is left of each task is seen and they are
 	// alike: the whole error of what was predicted is then that of many tasks.
 	finestHorizon = 1
-	// allowed is how far a stage may lag behind its set point, as a share of it and at least a task, before the lag is
-	// made up for with the time constant catchUp tau_r (Eq 20). After 5 tau_r 2 % of it are left.
+	// allowed is how far a stage may lag behind its set point, as a share of it and at least a task. Then the lag is made
+	// up for with the time constant catchUp tau_r (Eq 20). After 5 tau_r 2 % of it are left.
 	allowed, catchUp = 0.01, 1.25
 	// smoothing is the time constant with which the request follows, in intervals;
 	// never more than smoothingShare of the time left.

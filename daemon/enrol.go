@@ -16,7 +16,8 @@ import (
 
 // enrolment is how a node comes by its credential. Where the configuration names a file it is that. Else it is in the
 // state directory. Where it is not there, or not taken any more, the node has the planner issue another one by an
-// operator's credential, if whoever runs the node has one for that planner: beside a planner of the same user it has.
+// operator's credential. The user who runs the node has to have one for that planner: beside a planner of the same user
+// it has.
 type enrolment struct {
 	cfg   NodeConfig
 	dial  func(bus.Options) (*bus.Conn, error)

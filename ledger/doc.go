@@ -21,9 +21,9 @@
 // A ledger changes by Record alone, one type of fact for each thing that there is to know.
 // A fact that cannot be true, as one about an executor that is not there, is an error and
 // changes nothing. State and facts that belong to one capability stand in its own package. Record hands a fact to the
-// facets of its subject, and the ledger versions, saves, restores and audits their values without knowing them. Facts say what is so; they decide nothing: deciders are packages of
-// their own, which read a View and return what they want, and package planner makes facts
-// of that.
+// facets of its subject, and the ledger versions, saves, restores and audits their values without knowing them.
+// Facts say what is so; they decide nothing: deciders are packages of their own, which read a View and return what they
+// want, and package planner makes facts of that.
 //
 // # What follows
 //

@@ -13,7 +13,7 @@
 //	departure   O'' = O + h      o'' = O'' / (|A| - 1)
 //
 // Pacer does this per node, where h is the sum over the application's executors there of heap and overhead (max(384
-// MiB, a tenth of the heap) unless the user said otherwise), may differ from one application to the next. A share is
+// MiB, a tenth of the heap) unless the user said otherwise). It may differ from one application to the next. A share is
 // divided equally by the application's executors. An application whose user fixed the off-heap size gets that, out of
 // the pool. Applications may declare weights and floors: a share is then max(floor, level x weight), with the level at
 // which the shares come to the pool; equal weights without floors are the paper's.

@@ -45,9 +45,9 @@ type StageUse struct {
 	Slots           int
 }
 
-// Estimate is the heap that a stage needs (Eq 3.7): the sum of what is used, by how often it is, and by the
-// confidence of the narrowest interval of Slots tasks that has it (Eq 3.3, 3.4). What lies outside of all
-// intervals counts whole.
+// Estimate is the heap that a stage needs (Eq 3.7). It is the sum of what is used, by how often it is, and by the
+// confidence of the narrowest interval of Slots tasks that has it (Eq 3.3, 3.4). A use outside of all intervals counts
+// whole.
 func (p KneeParams) Estimate(u StageUse) units.Bytes {
 	var sum float64
 	for _, b := range u.Container {
@@ -76,12 +76,12 @@ type Run struct {
 	Stages []StageUse
 }
 
-// Knee is a search over the runs of one application with the same input: the heap shrinks until a run is bad (Eq
-// 3.9), and the answer is between the last good and the first bad one. The zero value begins a search. It is not
-// safe for concurrent use.
+// Knee is a search over the runs of one application with the same input. The heap shrinks until a run is bad (Eq 3.9),
+// and the answer is between the last good and the first bad one. The zero value begins a search. It is not safe for
+// concurrent use.
 type Knee struct {
-	// First and Last are the work of the first and of the last good run, Good the smallest heap of a good run, Bad
-	// the greatest of a bad one (0: none was), Live the greatest live set of all good runs.
+	// First and Last are the work of the first and of the last good run. Good is the smallest heap of a good run, Bad the
+	// greatest of a bad one (0: none was), Live the greatest live set of all good runs.
 	First, Last units.Work
 	Good, Bad   units.Bytes
 	Live        units.Bytes

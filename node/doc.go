@@ -19,9 +19,10 @@
 // # One tick
 //
 // Step goes through sense.go, steer.go, arbitrate.go and enforce.go. These take in failed actions, states, CPU time,
-// quotas and pages. They make a request of each law that has a new page (Eq 18); grants under the capacity, told to the
-// laws before rounding (Eq 19); quotas that are a quantum or more off; a Save, starts and stops, a status where they
-// are due. Apply does the same between ticks for a new Plan, but no law steps: new targets ask for Eq 7.
+// quotas and pages. They make a request of each law that has a new page (Eq 18), and grants under the capacity, told to
+// the laws before rounding (Eq 19). They write quotas that are a quantum or more off; a Save, starts and stops, a
+// status where they are due. Apply does the same between ticks for a new Plan, but no law steps: new targets ask for Eq
+// 7.
 //
 // # Anchors
 //

@@ -57,7 +57,7 @@ func (x *executor) weighed() bool {
 }
 
 // hasPlace reports whether x is weighed by its application's place. It is not once it has started and has neither a
-// target nor running tasks, and has had none for a while; and not if it is stopped: its driver may be about to exit,
+// target nor running tasks, and has had none for a while. Nor is it if it is stopped: its driver may be about to exit,
 // with a deadline to keep.
 func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	if !x.life.listed {

@@ -30,7 +30,7 @@ type authorsStage struct {
 	BytesShuffled float64 `json:"shufflebyteswrite"`
 	Parents       []int   `json:"parentsIds"`
 	Skipped       bool    `json:"skipped"`
-	// What follows is not used: it follows from the rest, or says nothing of another run.
+	// The fields below are not used: it follows from the rest, or says nothing of another run.
 	Generates     json.RawMessage `json:"genstage"`
 	Weight        json.RawMessage `json:"weight"`
 	TotalDuration json.RawMessage `json:"totalduration"`
@@ -56,7 +56,8 @@ func Authors(text []byte, name string) (p api.Profile, is bool, err error) {
 		case key == "totalduration" || key == "inputrecord":
 			continue
 		case err != nil || id < 0:
-			return p, true, authorsFault("%q is neither the id of a stage nor a field of an application", api.Clip(key, api.MostToken))
+			return p, true, authorsFault("%q is neither the id of a stage nor a field of an application",
+				api.Clip(key, api.MostToken))
 		}
 		var s authorsStage
 		d := json.NewDecoder(bytes.NewReader(body))
@@ -71,8 +72,8 @@ func Authors(text []byte, name string) (p api.Profile, is bool, err error) {
 	for _, id := range ids {
 		for _, parent := range stages[id].Parents {
 			if _, known := stages[parent]; !known || parent >= id {
-				return p, true, authorsFault("stage %d: parentsIds has %d, which is not a stage before it (a profile's graph has no cycles)",
-					id, parent)
+				return p, true, authorsFault("stage %d: parentsIds has %d, which is not a stage before it "+
+					"(a profile's graph has no cycles)", id, parent)
 			}
 			read[parent] = read[parent] || !stages[id].Skipped
 			if reads[id] = append(reads[id], parent); stages[parent].Skipped {
@@ -118,7 +119,8 @@ func (s authorsStage) stage() (api.ProfileStage, error) {
 		}
 	}
 	if !(s.Duration > 0) {
-		return api.ProfileStage{}, fmt.Errorf("duration is %v, want milliseconds > 0 of a stage that was not skipped", s.Duration)
+		return api.ProfileStage{}, fmt.Errorf("duration is %v, want milliseconds > 0 of a stage that was not skipped",
+			s.Duration)
 	}
 	work := units.Work(s.Duration / 1000)
 	tasks := max(1, s.Tasks)
@@ -127,7 +129,8 @@ func (s authorsStage) stage() (api.ProfileStage, error) {
 	}
 	records := int64(math.Round(s.Rate * float64(work)))
 	records = known(records, int64(s.Read+s.ShuffleRead), int64(tasks))
-	return api.ProfileStage{Name: s.Name, Tasks: int(tasks), Records: max(1, records), Bytes: int64(s.Bytes + s.ShuffleBytes),
+	return api.ProfileStage{Name: s.Name, Tasks: int(tasks), Records: max(1, records),
+		Bytes:          int64(s.Bytes + s.ShuffleBytes),
 		RecordsWritten: int64(s.Written + s.ShuffleWrite), BytesWritten: int64(s.BytesWritten + s.BytesShuffled),
 		CoreSeconds: work, NominalRate: rate(max(1, records), work), Duration: leastDuration,
 		LongestTask: units.Seconds(float64(work) / tasks)}, nil

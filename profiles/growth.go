@@ -9,8 +9,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What is believed of a stage before its runs have shown it: its work goes with its size, within powerDoubt, and
-// differs by workDoubt from run to run, which counts as much as priorRuns runs.
+// Beliefs of a stage before its runs have shown it: its work goes with its size, within powerDoubt, and differs by
+// workDoubt from run to run, which counts as much as priorRuns runs.
 const (
 	powerDoubt = 0.6
 	workDoubt  = 0.03
@@ -41,7 +41,7 @@ func Grown(g api.Growth, size float64) float64 {
 func sure(g api.Growth) bool { return g.Runs > 1 && g.Doubt < sureDoubt }
 
 // Scaled is p as its application is expected to be with by times the input, and by which part its work may well be
-// another one (a standard deviation): stages of which no runs of different size have shown how they grow may grow
+// another one (a standard deviation). Stages of which no runs of different size have shown how they grow may grow
 // otherwise than their input. A stage that reads a source has more tasks, any other one larger ones.
 func Scaled(p api.Profile, by float64) (scaled api.Profile, doubt units.Fraction) {
 	if by == 1 || !(by > 0) {
@@ -77,8 +77,8 @@ func Scaled(p api.Profile, by float64) (scaled api.Profile, doubt units.Fraction
 	return p, doubt
 }
 
-// habit is what is known of the stage at that place besides what it takes. What failed, was tried again, or warmed up
-// executors teaches nothing of that.
+// habit is what is known of the stage at that place besides what it takes. A stage that failed, was tried again, or
+// warmed up executors teaches nothing of that.
 func (at place) habit(old, run *api.Profile, w float64, t Terms) api.StageHabit {
 	if at.run < 0 {
 		return old.Habit.Stages[old.Stages[at.old].ID]
@@ -142,7 +142,7 @@ func learnGrowth(h api.StageHabit, before, ran *api.ProfileStage, n float64, day
 		return h // One run may be an accident.
 	case math.Abs(off) > most && g.Runs > 1:
 		j.Times, j.Runs = min(math.Sqrt(j.Times*math.Exp(off)), api.MostAmount), 2
-		g.Work += math.Log(j.Times) // What was before is as it would be now.
+		g.Work += math.Log(j.Times) // Earlier work is as it would be now.
 	case j.Runs == 1 || j.Runs > toldJump:
 		*j = api.Jump{}
 	case j.Runs > 0:
@@ -152,8 +152,8 @@ func learnGrowth(h api.StageHabit, before, ran *api.ProfileStage, n float64, day
 	return h
 }
 
-// grow is g with one more run, and by which part work spreads around it: a line through the logarithms of size and
-// work (least squares, older runs counting less), drawn towards what is believed before.
+// grow is g with one more run, and by which part work spreads around it. It is a line through the logarithms of size
+// and work (least squares, older runs counting less), drawn towards what is believed before.
 func grow(g api.Growth, size, work float64) (api.Growth, units.Fraction) {
 	all := growthAge*(1-math.Pow(growthAge, float64(g.Runs)))/(1-growthAge) + 1
 	x, y := size-g.Size, work-g.Work

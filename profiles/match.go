@@ -63,10 +63,10 @@ func (m *Matcher) own() {
 
 // Match returns the annotation of a stage that became ready, and remembers it. A further attempt of
 // a stage, and one that repeats another, gets the annotation of the first. Every other stage gets the likeliest of
-// those that are left. It is found by its place in a SQL query, its signature, its lineage, or by what it reads; by how
-// much it reads beside what the run has read so far; and by what would be left out. Earlier matches stand, unless one
-// was doubtful and this stage is by far the likelier owner (Found.Changed). It returns false where the profile knows no
-// such stage.
+// those that are left. It is found by its place in a SQL query, its signature, its lineage, or by what it reads. It is
+// found by how much it reads beside what the run has read so far; and by what would be left out. Earlier matches stand,
+// unless one was doubtful and this stage is by far the likelier owner (Found.Changed). It returns false where the
+// profile knows no such stage.
 func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 	if found, again := m.Of(ready.Stage); again {
 		m.begin(ready.Stage)

@@ -189,7 +189,7 @@ func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileSta
 	s.Bytes = meanCount(old.Bytes, run.Bytes, w)
 	s.RecordsWritten = meanCount(old.RecordsWritten, run.RecordsWritten, w)
 	s.BytesWritten = meanCount(old.BytesWritten, run.BytesWritten, w)
-	// What both take is that of the mean size, where it is known how it goes with that.
+	// The sum of both is that of the mean size, where it is known how it goes with that.
 	was, is := 1.0, 1.0
 	if sure(weight.growth) {
 		was, is = Grown(weight.growth, grown(old, s, n)), Grown(weight.growth, grown(run, s, n))

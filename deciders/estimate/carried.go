@@ -12,10 +12,10 @@ const (
 	mostSize  = 100
 )
 
-// carried returns how much the stages to come have to do, over the profile's, where they are not as large as there. They
-// are as large as what they read from, as far as those before them have shown of today's input, else as all that has
-// shown it is. Of a stage that has ended what it wrote counts, of another one what it reads. It takes as long as there
-// are stages and edges.
+// carried returns how much the stages to come have to do, over the profile's, where they are not as large as there.
+// They are as large as what they read from, as far as those before them have shown of today's input, else as all
+// that has shown it is. Of a stage that has ended what it wrote counts, of another one what it reads. It takes as long
+// as there are stages and edges.
 func carried(a *ledger.App, coming []int) map[int]float64 {
 	shown, all := shownSizes(a)
 	if len(coming) == 0 || len(shown) == 0 {

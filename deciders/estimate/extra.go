@@ -12,8 +12,8 @@ import (
 
 // Extra is what is made of a stage of a that its profile lacks: its work by profiles.Estimate, and its place in
 // the course. That is in the job of the profile that its own job has stages of, else in the one that has begun last,
-// while something of that is left, beside what runs of it and before what comes. Else it is a job by itself after that.
-// Its readers are not known: as if all that comes did it gets less time rather than too much.
+// while a part of that is left. It is beside what runs of it and before what comes. Else it is a job by itself after
+// that. Its readers are not known: as if all that comes did it gets less time rather than too much.
 func Extra(a *ledger.App, s *ledger.Stage) ledger.Extra {
 	var ended []profiles.Ended
 	near, mate := noStage, noStage // The last in the course that was submitted, and of those of its job.

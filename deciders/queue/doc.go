@@ -14,8 +14,8 @@
 // that have room for them (placement.Policy.Seats), and more as memory comes free.
 //
 // The findings on an application that waits are kept (Findings). Its graph is walked again when its profile, its
-// deadline, the nodes or who is there have changed, or its expected start has moved by a hundredth of its deadline, of
-// two applications in a round at most.
+// deadline, the nodes or who is there have changed, or its expected start has moved by a hundredth of its deadline.
+// That is done for two applications in a round at most.
 //
 // # The order "edf"
 //

@@ -36,7 +36,7 @@ func WhyEnded(e *ledger.Ended) api.Why {
 }
 
 // withJump are causes, the least of them left out where there are too many, with what stages of a's profile take since
-// some day without another input. The newest version of the profile says it, which has learnt from a where that has ended.
+// some day without another input. The newest version of the profile says it, which has learnt from a if that has ended.
 func withJump(causes []string, v ledger.View, a *ledger.App) []string {
 	p := v.Profile(a.Tenant.Owner.User, a.Promise.Profile)
 	if p == nil {
@@ -46,8 +46,8 @@ func withJump(causes []string, v ledger.View, a *ledger.App) []string {
 	if len(jumps) == 0 {
 		return causes
 	}
-	return append(slices.Clone(causes[:min(len(causes), mostCauses-1)]), strings.Join(jumps[:min(len(jumps), mostCauses)], "; ")+
-		", by its profile")
+	return append(slices.Clone(causes[:min(len(causes), mostCauses-1)]),
+		strings.Join(jumps[:min(len(jumps), mostCauses)], "; ")+", by its profile")
 }
 
 // withSuspended are causes with the time for which the driver's machine was suspended, which is known last.

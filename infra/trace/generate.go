@@ -54,7 +54,8 @@ func Generate(scale float64, seed uint64, create func(name string) (io.WriteClos
 	return nil
 }
 
-func generatePart(names []string, create func(string) (io.WriteCloser, error), write func([]*bufio.Writer)) (err error) {
+func generatePart(names []string, create func(string) (io.WriteCloser, error),
+	write func([]*bufio.Writer)) (err error) {
 	var writers []*bufio.Writer
 	for _, name := range names {
 		f, opened := create(name)

@@ -169,7 +169,7 @@ func (r *Reader) Take(name string, from io.Reader) error {
 	return nil
 }
 
-// row is a row of a table. What takes it reads all that it wants before it looks at fault.
+// row is a row of a table. Its reader reads all that it wants before it looks at fault.
 type row struct {
 	columns [][]byte
 	fault   string

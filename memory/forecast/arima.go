@@ -70,9 +70,9 @@ type Model struct {
 	Variance float64
 }
 
-// HannanRissanen fits an ARMA(p, q) to a series around 0, without the third step that corrects a bias: residuals
-// of a long autoregression by Yule and Walker, of max(floor(ln(n)^2), 2 max(p, q)) samples, stand for the errors
-// in a regression by least squares. A series that is too short for it is an error.
+// HannanRissanen fits an ARMA(p, q) to a series around 0, without the third step that corrects a bias. Residuals of a
+// long autoregression by Yule and Walker, of max(floor(ln(n)^2), 2 max(p, q)) samples, stand for the errors in a
+// regression by least squares. A series that is too short for it is an error.
 func HannanRissanen(series []float64, p, q int) (Model, error) {
 	n, errs, from := len(series), []float64(nil), p
 	if q > 0 {

@@ -9,8 +9,8 @@ import (
 
 // GPParams are the numbers of the regression.
 type GPParams struct {
-	// History is how many past samples a pattern has, h, and Patterns how many of the latest patterns are learnt
-	// from, N; 10 each, the smallest that the source tries, so that 20 samples are enough.
+	// History is how many past samples a pattern has, h, and Patterns how many of the latest patterns are learnt from, N.
+	// Both are 10, the smallest that the source tries, so that 20 samples are enough.
 	History, Patterns int
 	// Lengths and Noises are the grid: the kernel's length l, and the noise's variance as a part of the signal's.
 	// Patterns are standardised, so two of them are some sqrt(2 (h + 1)) apart: lengths go from a tenth of that to
@@ -61,7 +61,7 @@ func (p GPParams) Predict(series []float64) (mean, variance float64, err error) 
 	return center + scale*mean, scale * scale * p.doubt() * (squares/all - mean*mean), nil
 }
 
-// doubt is by how much a variance grows because the signal's own variance is learnt from so few patterns: a normal
+// doubt is by how much a variance grows because the signal's own variance is learnt from so few patterns. A normal
 // whose variance is learnt from N samples is Student's t of N degrees, of variance N / (N - 2).
 func (p GPParams) doubt() float64 { return float64(p.Patterns) / float64(max(1, p.Patterns-2)) }
 
@@ -93,9 +93,9 @@ type process struct {
 	factor  mat.Cholesky
 }
 
-// fit learns targets at inputs with a kernel of that length, and noise as a part of the signal's variance, which
-// is the one that makes the evidence greatest: y' (K + noise)^-1 y / N. It reports whether the kernel can be
-// inverted.
+// fit learns targets at inputs with a kernel of that length, and noise as a part of the signal's variance. That
+// variance is the one that makes the evidence greatest: y' (K + noise)^-1 y / N. It reports whether the kernel can
+// be inverted.
 func fit(inputs [][]float64, targets []float64, length, noise float64) (process, bool) {
 	n := len(targets)
 	kernel := mat.NewSymDense(n, nil)

@@ -1,5 +1,5 @@
-// Package shaping gives each component of the applications on a cluster what it is foretold to use and a buffer,
-// in the place of what was reserved for it, and says which components must go where that does not fit.
+// Package shaping gives each component of the applications on a cluster what it is foretold to use and a buffer, in the
+// place of what was reserved for it. It says which components must go where that does not fit.
 //
 // # Source
 //

@@ -119,8 +119,8 @@ func resized(apps []App, size func(Component) Amount) Plan {
 
 // Pessimistic is Algorithm 3: application by application, first its core components and then its elastic ones from
 // the longest-lived to the youngest, each takes its size of its host. An application whose core components do not
-// all fit is preempted and the scan goes on; an elastic component that does not fit is released. What stays fits
-// every host, where a component on a host that is not among hosts never fits.
+// all fit is preempted and the scan goes on; an elastic component that does not fit is released. The components that
+// stay fit every host, where a component on a host that is not among hosts never fits.
 func Pessimistic(hosts map[string]Amount, apps []App, p Params) Plan {
 	plan, free := Plan{Resize: map[Ref]Amount{}}, map[string]Amount{}
 	for name, total := range hosts {

@@ -84,8 +84,8 @@ type Task struct {
 }
 
 // Fault says what makes p impossible. These are numbers that are negative, none, or more than a status says of a stage
-// (api.NodeStatus), or a time that has not come yet (by more than ahead, for a JVM may write while the shell reads).
-// nil: it can be used.
+// (api.NodeStatus). A time is impossible, too, that has not come yet (by more than ahead, for a JVM may write while the
+// shell reads). nil: it can be used.
 func (p *Page) Fault(now units.Instant, ahead time.Duration) error {
 	if early := p.At.Sub(now); early > ahead {
 		return fmt.Errorf("its page is from %v ahead of now", early)

@@ -7,8 +7,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// What of the loop's time a principal may take: so much in a second, and so much at once after a rest.
-// Whoever is in debt waits, but for requests that take no longer than cheap while no other principal's wait.
+// The part of the loop's time that a principal may take: so much in a second, and so much at once after a rest. A
+// principal in debt waits, but for requests that take no longer than cheap while no other principal's wait.
 const (
 	shareSecond = 50 * time.Millisecond
 	shareBurst  = time.Second
@@ -51,7 +51,7 @@ const mostWeight, weightBytes = 1024, 4096
 type line struct {
 	urgent []request
 	of     map[string]*share   // By login.
-	owners []string            // Those of whose logins requests wait, by whose turn it is.
+	owners []string            // Owners of the logins whose requests wait, by whose turn it is.
 	turns  map[string][]string // The logins of each owner, by whose turn it is.
 	sweep  int
 }
@@ -62,8 +62,8 @@ type share struct {
 	weight  int // Of all its requests, urgent ones too.
 	credit  time.Duration
 	at      time.Duration // When that was.
-	last    time.Duration // What its last request took, or an answer of the last turn.
-	answer  time.Duration // What an answer to it may take.
+	last    time.Duration // Time of its last request, or of an answer of the last turn.
+	answer  time.Duration // Time that an answer to it may take.
 }
 
 // part is what a login has had of a turn: the time of its requests and their answers, that of the answers alone,

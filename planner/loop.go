@@ -49,21 +49,20 @@ type Store interface {
 // methods, which are safe for concurrent use and do not wait for the answer; a
 // reply function is called once, on the loop's goroutine or another one, and must not block.
 //
-// What has entered waits in one queue per principal, and these take turns, statuses of nodes and heartbeats
-// first. A principal is charged what its requests take of the loop's time (line). What waits for too long, or is
-// too much, is refused with KindTransient.
+// An event that has entered waits in one queue per principal, and these take turns, statuses of nodes and heartbeats
+// first. A principal is charged what its requests take of the loop's time (line). An event that waits for too long, or
+// is too much, is refused with KindTransient.
 //
 // Questions hold nobody up: the loop cuts a snapshot for all that have come, which takes a tenth of
 // its time at most, and two goroutines answer, one those
-// about what there is, one those about what a deadline would mean, each principal's in turn. Who
-// has too many under way is refused with KindTransient before the loop hears of it.
+// about what there is, one those about what a deadline would mean, each principal's in turn. A principal that has too
+// many under way is refused with KindTransient before the loop hears of it.
 //
 // A turn drains the queue, steps the engine through all of it, syncs the store
-// once, then publishes and replies. What could not be stored is neither
-// published nor acknowledged: requests are answered with KindTransient, and the
-// changes are tried again at the next turn. Until then the planner is read-only: what
-// asks for a promise is refused at once, what shows something is answered, and drivers and
-// nodes are heard.
+// once, then publishes and replies. Changes that could not be stored are neither published nor acknowledged: requests
+// are answered with KindTransient, and the changes are tried again at the next turn. Until then the planner is
+// read-only: what asks for a promise is refused at once, what shows something is answered, and drivers and nodes are
+// heard.
 type Loop struct {
 	// Turned hears on the loop's goroutine how long each turn has taken, if it is not nil; it is set before Run.
 	Turned func(took time.Duration)
@@ -83,8 +82,8 @@ type Loop struct {
 	line    line
 	stopped bool
 
-	// What follows belongs to the loop's goroutine.
-	// The queue of applications may be asked again at askAt: it takes a tenth of the loop's time at most.
+	// The fields below belong to the loop's goroutine. The queue of applications may be asked again at askAt: it takes a
+	// tenth of the loop's time at most.
 	askAt   time.Duration
 	tickets Ticket
 	waiting map[Ticket]request

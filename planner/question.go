@@ -174,7 +174,7 @@ func page[T any](p *api.Page, keys []string, entry func(key string) T) (list []T
 			continue
 		}
 		one := entry(key)
-		body, _ := json.Marshal(one) // What cannot be encoded is told when all is.
+		body, _ := json.Marshal(one) // A value that cannot be encoded is told when all is.
 		if bytes += len(body); bytes > pageBytes && len(list) > 0 {
 			return list, more
 		}
@@ -218,7 +218,7 @@ func (i inquiry) promised(api.ControlRequest) (r api.ControlReply, err error) {
 
 // spare says which node may sleep, or who is in the way.
 func (i inquiry) spare(api.ControlRequest) (r api.ControlReply, err error) {
-	t, _ := consolidation.Decode(i.view.Learnt(ledger.NodesKey)) // What cannot be read the next round tells.
+	t, _ := consolidation.Decode(i.view.Learnt(ledger.NodesKey)) // A table that cannot be read is told by the next round.
 	r.Message = placement.Empty(i.estimates.Outlook(i.view), t).String()
 	return r, nil
 }

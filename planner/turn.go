@@ -10,9 +10,8 @@ import (
 
 // Turn gathers what steps ask for and says in which order it takes effect: what is to be
 // saved is saved first, all in one piece, then Plans and Directives are sent, then
-// requests are answered. Whoever drives an Engine takes its actions into a Turn and ends
-// it, after one step or after several. The zero value is empty; a Turn is used again after
-// its end. It is not safe for concurrent use.
+// requests are answered. The caller of an Engine takes its actions into a Turn and ends it, after one step or after
+// several. The zero value is empty; a Turn is used again after its end. It is not safe for concurrent use.
 type Turn struct {
 	unsaved    []api.Pair
 	plans      map[string]api.Plan

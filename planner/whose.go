@@ -37,8 +37,8 @@ func ownerOf(v ledger.View, ev *Control) (app api.AppID, owner string, known boo
 }
 
 // findProfile is the profile that a request means: its sender's own of that name, else the one that is
-// everybody's; the one that is everybody's or whose owner it names, where it says so. Who operates
-// means somebody else's, too, if there is one only.
+// everybody's; the one that is everybody's or whose owner it names, where it says so. An operator means somebody
+// else's, too, if there is one only.
 func findProfile(v ledger.View, q api.ControlRequest) (*ledger.Profile, error) {
 	var found *ledger.Profile
 	switch {

@@ -29,8 +29,8 @@ func (s State) Held() units.Cores {
 	return s.Cores
 }
 
-var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "reservation", Check: State.check, After: State.after,
-	Cores: State.Held, Was: was})
+var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "reservation", Check: State.check,
+	After: State.after, Cores: State.Held, Was: was})
 
 // Of is a's.
 func Of(a *ledger.App) State { return facet.Of(a) }

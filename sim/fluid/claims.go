@@ -30,8 +30,8 @@ const (
 	fewLine  = "lines are shorter here at the load that 75 % is granted of; under FIFO as long as theirs at a load of 0.85"
 )
 
-// paceClaims tries the figures of the source's section 3.3, but for those that the trace is fitted to, and those that it
-// has in pictures alone.
+// paceClaims tries the figures of the source's section 3.3, but for those that the trace is fitted to, and those
+// that it has in pictures alone.
 func paceClaims(o experiment.Options) ([]experiment.Claim, error) {
 	t, err := RunPace(o)
 	if err != nil {

@@ -59,8 +59,8 @@ func glapFigures(cells []GLAPCell) (all []experiment.Figure) {
 			}
 		}
 		all = append(all, experiment.NewFigure(name, unit, values, experiment.Claim{Table: "Sec 4.5", Case: everyCell,
-			Measure: measure, Theirs: theirs, Says: fmt.Sprintf("%.0f", theirs), Band: experiment.AtLeast(least, "demands are made up"),
-			Why: "demands are made up"}))
+			Measure: measure, Theirs: theirs, Says: fmt.Sprintf("%.0f", theirs),
+			Band: experiment.AtLeast(least, "demands are made up"), Why: "demands are made up"}))
 	}
 	less := func(policy string, of func(GLAPRun) float64) compared {
 		return func(c map[string]GLAPCell, seed int) float64 {

@@ -19,30 +19,34 @@ import (
 )
 
 func profilesCommand(sh *shell) *cobra.Command {
+	of := profileCommands{sh}
 	return group("profiles", "List, show, store and remove profiles",
-		profilesList(sh), profilesShow(sh), profilesPut(sh), profilesRm(sh), profilesSchema(sh))
+		of.list(), of.show(), of.put(), of.rm(), of.schema())
 }
 
-func profilesSchema(sh *shell) *cobra.Command {
+// profileCommands are the sub-commands of `pacer profiles`.
+type profileCommands struct{ sh *shell }
+
+func (of profileCommands) schema() *cobra.Command {
 	return &cobra.Command{Use: "schema", Short: "Print the JSON schema of profile files", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := sh.Stdout.Write(api.ProfileJSONSchema())
+			_, err := of.sh.Stdout.Write(api.ProfileJSONSchema())
 			return err
 		}}
 }
 
-func profilesList(sh *shell) *cobra.Command {
+func (of profileCommands) list() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs,
 		Long: "List the stored profiles: your own, those that are shared, and those that are nobody's\n" +
 			"(docs/profile.md); an operator sees everybody's."}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
+		reply, err := of.sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
 		if err != nil {
 			return err
 		}
 		if form.encodes() {
-			return form.print(sh.Stdout, map[string]any{"profiles": append([]api.Profile{}, reply.Profiles...)})
+			return form.print(of.sh.Stdout, map[string]any{"profiles": append([]api.Profile{}, reply.Profiles...)})
 		}
 		rows := make([][]string, 0, len(reply.Profiles))
 		for _, p := range reply.Profiles {
@@ -56,19 +60,19 @@ func profilesList(sh *shell) *cobra.Command {
 			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(1 + len(p.Variants)),
 				strconv.Itoa(len(p.Stages)), seconds(p.Duration), p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
 		}
-		return table(sh.Stdout,
+		return table(of.sh.Stdout,
 			[]string{"NAME", "OWNER", "RUNS", "VARIANTS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
 	}
 	return c
 }
 
-func profilesShow(sh *shell) *cobra.Command {
+func (of profileCommands) show() *cobra.Command {
 	c := &cobra.Command{Use: "show NAME", Short: "Print a profile", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: sh.completeProfiles}
+		ValidArgsFunction: of.names}
 	form := outputFlag(c)
 	whose := whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbProfile,
+		reply, err := of.sh.ask(c.Context(), api.VerbProfile,
 			api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
 		if err != nil {
 			return err
@@ -78,16 +82,16 @@ func profilesShow(sh *shell) *cobra.Command {
 		}
 		p := reply.Profiles[0]
 		if *form == "table" && c.Flags().Changed("output") {
-			return printProfile(sh.Stdout, p)
+			return printProfile(of.sh.Stdout, p)
 		}
 		body, err := p.Encode()
 		switch {
 		case err != nil:
 			return err
 		case *form == "yaml":
-			return printYAML(sh.Stdout, body)
+			return printYAML(of.sh.Stdout, body)
 		}
-		_, err = sh.Stdout.Write(body)
+		_, err = of.sh.Stdout.Write(body)
 		return err
 	}
 	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages (docs/profile.md)."
@@ -136,7 +140,7 @@ func printVariant(w io.Writer, p api.Profile, of []string) error {
 		"RECORDS/CORE-SECOND", "LONGEST TASK", "MISSED"}, rows)
 }
 
-func profilesPut(sh *shell) *cobra.Command {
+func (of profileCommands) put() *cobra.Command {
 	c := orders(&cobra.Command{
 		Use: "put FILE|-", Short: "Store a profile under the name it holds", Args: cobra.ExactArgs(1),
 		Long: "Store a profile under the name it holds, as your own; one that the launcher of xSpark has written\n" +
@@ -148,7 +152,7 @@ func profilesPut(sh *shell) *cobra.Command {
 	taught := c.Flags().Bool("taught", false, "have everybody's runs teach it, with --shared")
 	name := c.Flags().String("name", "", "store it under this name (default: the one it holds)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p, err := readProfile(sh.Stdin, args[0])
+		p, err := readProfile(of.sh.Stdin, args[0])
 		p.Name = cmp.Or(*name, p.Name)
 		if err != nil {
 			return err
@@ -156,7 +160,7 @@ func profilesPut(sh *shell) *cobra.Command {
 		if p.Taught = *taught; p.Taught && !*shared {
 			return command.Usagef("--taught: only a profile that is put with --shared is taught by all")
 		}
-		return sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared})
+		return of.sh.order(c, api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: &p, Shared: *shared})
 	}
 	return c
 }
@@ -205,24 +209,25 @@ func readProfile(in io.Reader, path string) (api.Profile, error) {
 	return p, nil
 }
 
-func profilesRm(sh *shell) *cobra.Command {
+func (of profileCommands) rm() *cobra.Command {
 	c := orders(&cobra.Command{
 		Use: "rm NAME", Short: "Remove a profile: the next run records a new one", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: sh.completeProfiles,
+		ValidArgsFunction: of.names,
 	})
 	whose := whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return sh.order(c, api.VerbProfileRm, api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
+		return of.sh.order(c, api.VerbProfileRm,
+			api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
 	}
 	return c
 }
 
-// completeProfiles offers the names of profiles to the shell's completion.
-func (sh *shell) completeProfiles(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// names offers the names of profiles to the shell's completion.
+func (of profileCommands) names(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	reply, err := sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
+	reply, err := of.sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -259,7 +264,7 @@ func planCommand(sh *shell) *cobra.Command {
 		"how likely it is to be in time, 0.5 to 0.99")
 	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string,
 		cobra.ShellCompDirective) {
-		names, _ := sh.completeProfiles(c, nil, prefix)
+		names, _ := profileCommands{sh}.names(c, nil, prefix)
 		return names, cobra.ShellCompDirectiveDefault
 	})
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Coded(command.ExitPlanError, err) })
@@ -307,7 +312,7 @@ func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64,
 	}
 	defer done()
 	var reply api.PlanReply
-	err = sh.withProfile(profile, func(name string, body *api.Profile) (err error) {
+	err = withProfile(sh.Stdin, profile, func(name string, body *api.Profile) (err error) {
 		r.Profile, r.Body = name, body
 		reply, err = conn.PlanQuery(c.Context(), r)
 		return err
@@ -320,8 +325,8 @@ func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64,
 
 // withProfile calls ask with the profile that a user means by text: the stored one of that name or,
 // where ask knows none, the content of the file of that name. A text that begins with ./ or ../ is a file in any case,
-// "-" is standard input.
-func (sh *shell) withProfile(text string, ask func(name string, body *api.Profile) error) error {
+// "-" is what in reads.
+func withProfile(in io.Reader, text string, ask func(name string, body *api.Profile) error) error {
 	var unknown error
 	if text != "-" && !strings.HasPrefix(text, "./") && !strings.HasPrefix(text, "../") {
 		unknown = ask(text, nil)
@@ -329,7 +334,7 @@ func (sh *shell) withProfile(text string, ask func(name string, body *api.Profil
 			return unknown
 		}
 	}
-	p, err := readProfile(sh.Stdin, text)
+	p, err := readProfile(in, text)
 	switch {
 	case err == nil:
 		return ask(p.Name, &p)

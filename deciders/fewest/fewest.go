@@ -13,25 +13,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-const (
-	// enough is the part of what is left of a deadline by which an application is to end at all cores. late is the one
-	// from which it asks for more, and spare the one by which it would end with fewer that may go.
-	enough, late, spare = 0.88, 0.93, 0.84
-	// comes is after how long an executor that is asked for is taken to be there, idle for how long fewer have to be
-	// enough.
-	comes, idle units.Seconds = 60, 30
-	// worth is what has to be left of a deadline for an executor to be given back: what one has is moved to others.
-	worth units.Seconds = 60
-	// gain is the part of what is left that more executors have to bring where none are enough.
-	gain = 0.02
-)
-
 // First is how many executors a, which comes, asks for; 0 where nobody can foretell its end.
 func First(o *estimate.Outlook, a *ledger.App) int {
 	if !foretold(a) {
 		return 0
 	}
-	return view(o, a).fewest(enough)
+	return view(o, a).fewest(params.Enough)
 }
 
 // Decide says how many executors a, which is attached and runs, asks for from now on, and which of them go.
@@ -46,16 +33,16 @@ func Decide(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	s := view(o, a)
 	next := ledger.ExecutorsWanted{App: a.ID, Count: at.Wanted, Spare: at.Spare > 0}
 	var going []*ledger.Executor
-	switch fewer := s.fewest(spare); {
-	case at.Wanted == 0 || s.end(at.Wanted) > s.due(late):
-		next.Count, next.Spare = min(max(s.fewest(enough), s.has), s.most), false
+	switch fewer := s.fewest(params.Spare); {
+	case at.Wanted == 0 || s.end(at.Wanted) > s.due(params.Late):
+		next.Count, next.Spare = min(max(s.fewest(params.Enough), s.has), s.most), false
 		next.Says = fmt.Sprintf("%d executors are asked of %s: it would be late with %d", next.Count,
 			a.Tenant.Launch.Attach.Manager, s.has)
-	case fewer >= max(at.Wanted, s.has) || a.Promise.Deadline-s.now < worth:
+	case fewer >= max(at.Wanted, s.has) || a.Promise.Deadline-s.now < params.Worth:
 		next.Spare = false
 	case at.Spare == 0:
 		next.Spare = true
-	case s.now >= at.Spare+idle:
+	case s.now >= at.Spare+params.Idle:
 		next.Count, next.Spare = fewer, false
 		going = s.going(s.has - fewer)
 	}
@@ -126,12 +113,12 @@ func (s *sight) end(n int) units.Seconds {
 	whole, left := s.on(all)-s.now, units.Seconds(1)
 	if s.has > 0 {
 		alone := s.end(s.has) - s.now
-		if alone <= comes {
+		if alone <= params.Comes {
 			return s.now + alone
 		}
-		left -= comes / alone
+		left -= params.Comes / alone
 	}
-	return s.now + comes + left*whole
+	return s.now + params.Comes + left*whole
 }
 
 // on is when a ends at all cores of a supply that is there now.
@@ -147,7 +134,7 @@ func (s *sight) due(part units.Seconds) units.Seconds {
 func (s *sight) fewest(part units.Seconds) int {
 	by := s.due(part)
 	if best := s.end(s.most); best > by {
-		by = best + gain*max(0, s.a.Promise.Deadline-s.now)
+		by = best + params.Gain*max(0, s.a.Promise.Deadline-s.now)
 	}
 	return s.least + sort.Search(s.most-s.least, func(i int) bool { return s.end(s.least+i) <= by })
 }

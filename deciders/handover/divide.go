@@ -29,20 +29,6 @@ func (p part) lateness(left units.Seconds) units.Seconds {
 	return units.Seconds(p.rest()/max(0, p.speed)) - max(0, left)
 }
 
-const (
-	// lateShare of the time left is how late a part must threaten to be before
-	// work is moved: less, the controllers make up for.
-	lateShare = 0.05
-	// lateTask is how late the last task alone must threaten to be at least.
-	lateTask units.Seconds = 1
-	// deniedShare of its time without what it asked for makes a part one that others keep from its cores.
-	deniedShare = 0.1
-	// leastMove is the least weight worth moving, in mean tasks, leastMoveShare
-	// as a part of the stage: each move re-synchronises controllers.
-	leastMove      = 1
-	leastMoveShare = 0.005
-)
-
 // divide divides a running stage's shares anew and returns them
 // in the order of parts; nil when they should stay as they are. left is the time
 // until the stage's deadline, negative when passed.
@@ -72,7 +58,7 @@ func divide(parts []part, left units.Seconds) []float64 {
 		spares += spare[i]
 	}
 	move := min(excesses, spares)
-	if move < max(leastMove, leastMoveShare*total) {
+	if move < max(params.LeastMove, params.LeastMoveShare*total) {
 		return nil
 	}
 	shares := make([]float64, len(parts))
@@ -84,7 +70,7 @@ func divide(parts []part, left units.Seconds) []float64 {
 
 // inTime reports whether no part threatens to be late enough for work to be moved.
 func inTime(parts []part, left units.Seconds) bool {
-	return worst(parts, left) <= lateShare*max(0, left)
+	return worst(parts, left) <= params.LateShare*max(0, left)
 }
 
 // lone reports whether a stage, of which so many tasks have not finished, waits for one that runs alone and threatens
@@ -96,8 +82,8 @@ func lone(parts []part, left units.Seconds, unfinished int) bool {
 			running, waiting = running+p.running, waiting+p.movable()
 		}
 	}
-	last := running == 1 && (unfinished == 1 || waiting < 0.5*leastMove)
-	return last && worst(parts, left) > max(lateTask, lateShare*left)
+	last := running == 1 && (unfinished == 1 || waiting < 0.5*params.LeastMove)
+	return last && worst(parts, left) > max(params.LateTask, params.LateShare*left)
 }
 
 // asTheyAre are the shares that parts have.

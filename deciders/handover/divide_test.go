@@ -87,7 +87,7 @@ func TestHandOverProperties(t *testing.T) {
 			}
 			moves += math.Abs(shares[i]-p.weight) / 2
 		}
-		if moves < max(leastMove, leastMoveShare*before)-1e-6 {
+		if moves < max(params.LeastMove, params.LeastMoveShare*before)-1e-6 {
 			t.Fatalf("a move of %v", moves)
 		}
 		after := shared(parts, shares)

@@ -2,36 +2,14 @@ package handover
 
 import (
 	"slices"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
 
-const (
-	// paceKnown is how long an executor must have been seen at work on a stage
-	// before its speed counts.
-	paceKnown units.Seconds = 3
-	// heldShare of what it asks for is what an executor gets that is not held
-	// back; less tells of a node that is slower than it says.
-	heldShare = 0.85
-	// freeShare of a node's free cores is counted on: the rest is for what comes
-	// between.
-	freeShare = 0.9
-	// every is the least time between two hand-overs of a stage: what the
-	// first one changes has to show before the next is decided.
-	every = 4 * time.Second
-	// rebinding is how long after a change of bindings the nodes' words are about
-	// the new shares.
-	rebinding = 2 * time.Second
-	// priorTasks is how many mean tasks the profile's prediction of a stage's
-	// work weighs beside what the executor has shown.
-	priorTasks = 2
-)
-
 // AfterRebinding is the HandOver of a stage whose bindings change at now.
-func AfterRebinding(now units.Instant) units.Instant { return now.Add(rebinding - every) }
+func AfterRebinding(now units.Instant) units.Instant { return now.Add(params.Rebinding - params.Every) }
 
 // Decider finds tails to hand over. The zero value is ready to use; it keeps room from
 // call to call, and nothing else.
@@ -51,7 +29,7 @@ func (d *Decider) All(v ledger.View) (moves []ledger.Lever) {
 // executors that will not be in time to ones that can be.
 func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 	for _, s := range a.Opened() {
-		if !s.Planned || len(s.Targets) < 2 || v.Now() < s.HandOver.Add(every) {
+		if !s.Planned || len(s.Targets) < 2 || v.Now() < s.HandOver.Add(params.Every) {
 			continue
 		}
 		left := units.FromDuration(s.DeadlineAt.Sub(v.Now()))
@@ -85,7 +63,7 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 func denied(s *ledger.Stage) bool {
 	return slices.ContainsFunc(s.Targets, func(t ledger.Target) bool {
 		seen := s.Sight(t.Executor)
-		return seen.Pace.Running > 0 && seen.Lacked > deniedShare*(seen.Pace.At-seen.Pace.Since)
+		return seen.Pace.Running > 0 && seen.Lacked > params.DeniedShare*(seen.Pace.At-seen.Pace.Since)
 	})
 }
 
@@ -96,7 +74,8 @@ func (d *Decider) fold(v ledger.View, a *ledger.App, s *ledger.Stage, withFree b
 	d.parts = d.parts[:0]
 	for _, t := range s.Targets {
 		seen, x, n := s.Sight(t.Executor), a.Executor(t.Executor), v.Node(t.Node)
-		if !seen.Pace.Seen || seen.Pace.At-seen.Pace.Since < paceKnown || x == nil || x.Leaving || n == nil || t.Work <= 0 {
+		if !seen.Pace.Seen || seen.Pace.At-seen.Pace.Since < params.PaceKnown || x == nil || x.Leaving || n == nil ||
+			t.Work <= 0 {
 			return false
 		}
 		done, spare := t.Weight*float64(seen.Progress), units.Cores(0)
@@ -123,11 +102,11 @@ func beside(s *ledger.Stage, node string) (count int) {
 // does for a core-second times what it uses and could use besides.
 func speed(a *ledger.App, s *ledger.Stage, t ledger.Target, done float64, p *ledger.Pace, free units.Cores,
 	n *ledger.Node) float64 {
-	prior := float64(t.Work) / t.Weight * priorTasks
-	perCore := (done + priorTasks) / (float64(s.Counter(t.Executor).CPU) + prior)
+	prior := float64(t.Work) / t.Weight * params.PriorTasks
+	perCore := (done + params.PriorTasks) / (float64(s.Counter(t.Executor).CPU) + prior)
 	cores := p.Used
-	if p.Used >= heldShare*p.Request {
-		cores += freeShare * free
+	if p.Used >= params.HeldShare*p.Request {
+		cores += params.FreeShare * free
 	}
 	if !n.Here() {
 		// It may be there or not: what cannot be seen at work is not counted on.

@@ -6,17 +6,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// A stage works in child processes while its tasks' threads use less than
-// threadsLeast of what its executor's group uses for it, until they use more than
-// threadsMost. A JVM that compiles and collects leaves its tasks 0.4 and more of it, one whose tasks wait for Python
-// workers 0.2 and less. That shows only after a second or two in which it compiles what it sends them. So the last
-// core-seconds count.
-const (
-	threadsLeast, threadsMost = 0.25, 0.4
-	leastSeen                 = units.Work(1)
-	mostSeen                  = units.Work(3)
-)
-
 // children is what the tasks of a stage use in processes of their executor's group
 // that are not the JVM: Python workers. A page shows the CPU time of threads, by which
 // such a task has hardly begun until it ends. So what the group uses is divided
@@ -41,13 +30,13 @@ func (c *children) see(stage *Stage, tasks []Task, threads units.Work) (_ *Stage
 	spent := c.spent
 	c.spent = 0
 	c.group += spent
-	keep := max(0, min(1, (mostSeen-spent)/max(c.recent, 1e-9)))
+	keep := max(0, min(1, (params.MostSeen-spent)/max(c.recent, 1e-9)))
 	c.threads, c.recent = keep*c.threads+threads, keep*c.recent+spent
-	bound := units.Work(threadsLeast)
+	bound := params.ThreadsLeast
 	if c.found {
-		bound = threadsMost
+		bound = params.ThreadsMost
 	}
-	found := c.recent >= leastSeen && c.threads < bound*c.recent
+	found := c.recent >= params.LeastSeen && c.threads < bound*c.recent
 	moved, c.found = found != c.found, found
 	switch {
 	case !found:

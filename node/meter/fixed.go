@@ -5,9 +5,6 @@ import (
 	"github.com/sparkpacer/pacer/controller"
 )
 
-// mostFixed bounds the part of the weights that goes by the number of tasks.
-const mostFixed = 0.5
-
 // fixedPart is the part of the weights that goes by the number of tasks. With a task that takes c core-seconds whatever
 // it weighs and one of weight w that takes b w more, w stands for (1 - e) w + e, where e is c over what a mean task
 // takes. Where tasks start by falling weight, a stage without that seems to be nearly done while many light tasks wait.
@@ -21,7 +18,7 @@ func (m *Meter) fixedPart(t *api.StageTarget) float64 {
 	if t.TaskCost > 0 {
 		cost = t.TaskCost
 	}
-	part := min(mostFixed, float64(cost)*t.Weight/float64(t.Work))
+	part := min(params.MostFixed, float64(cost)*t.Weight/float64(t.Work))
 	return max(0, 1-(1-part)/(1-float64(t.FixedPart)))
 }
 

@@ -14,12 +14,10 @@ const Large = 2
 // the page counts such a task's reading, too.
 const Long = 1
 
-// A large task is taken to take longer by doubt of what is left of it, and while most of it is left by up to unseen
-// more. Nothing can make up for it in the end, and what it has won early it gives back.
-const doubt, unseen = 0.05, 0.5
-
 // doubted is what a large task of that weight is taken to have left.
-func doubted(weight, rest float64) float64 { return rest * (1 + doubt + unseen*rest/weight) }
+func doubted(weight, rest float64) float64 {
+	return rest * (1 + params.Doubt + params.Unseen*rest/weight)
+}
 
 // unfinished is the size of a record of the tasks that have not finished. Weights go by bytes and by what a task costs
 // without any, so that the few tasks which have most of the records weigh less than their records do. Of the last one
@@ -31,10 +29,6 @@ func unfinished(t *api.StageTarget, stage *Stage, mean float64) float64 {
 	}
 	return weight / records
 }
-
-// mostOfLarge is the most that a running large task counts whose records say how much
-// of it is done: what a twentieth of it is to others is a second to it.
-const mostOfLarge = 0.99
 
 // allRead is the share of its records from which a task has read them all but for
 // rounding.
@@ -58,10 +52,10 @@ func (m *Meter) largePart(reading units.Fraction, task *Task, byCPU, byRecords f
 		return partDone(half, weight, min(byCPU, weight-float64(half)*max(0, weight-byRecords)), byRecords)
 	case read < allRead:
 		part := float64(reading) * byRecords
-		return min(part+(1-read)*min(0, byCPU-part), mostOfLarge*weight)
+		return min(part+(1-read)*min(0, byCPU-part), params.MostOfLarge*weight)
 	}
 	if m.through.Partition != task.Partition || m.through.CPU > task.CPU || m.through.CPU <= 0 {
 		m.through = *task
 	}
-	return min(float64(reading)*weight*float64(task.CPU/m.through.CPU), mostOfLarge*weight)
+	return min(float64(reading)*weight*float64(task.CPU/m.through.CPU), params.MostOfLarge*weight)
 }

@@ -26,7 +26,7 @@ func TestTheLastTaskReadsWhatIsLeft(t *testing.T) {
 	if got := done(1, 700); math.Abs(got-(6.3+0.125*(3.5-6.3))) > 1e-9 {
 		t.Errorf("half read after a failure: %.3f of 8 done", got)
 	}
-	if got := done(0, 3000); got > mostOfLarge*8+1e-9 {
+	if got := done(0, 3000); got > params.MostOfLarge*8+1e-9 {
 		t.Errorf("more records than there are: %.3f of 8 done", got)
 	}
 }

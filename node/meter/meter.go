@@ -6,15 +6,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// mostOfTask is the most that a running task may count: it is not done before
-// it says so.
-const mostOfTask = 0.95
-
-// priorTasks is how many mean tasks the predicted CPU time of a task is worth against what finished tasks really used.
-// The prediction is that of the cgroup, the page shows that of the task's thread, which is less by garbage collection
-// and compilation, and two finished tasks outweigh it.
-const priorTasks = 2
-
 // Meter measures how much of a stage executor's share is done. It never falls except
 // after a task has failed, for work that is lost has to be done again, and when tasks
 // turn out to work in child processes. It is for one goroutine.
@@ -83,14 +74,6 @@ func (m *Meter) AllBegun(t *api.StageTarget) bool {
 // Alike reports whether no task that runs, or waits as far as is known, is large.
 func (m *Meter) Alike() bool { return m.widest <= Large && m.heaviest <= Large }
 
-// chainRounds, chainWork and chainShare say when chains are worth a look: with so few waiting tasks per slot, so little
-// work of theirs (core-seconds per slot), or a task so large beside all that waits.
-const (
-	chainRounds = 8
-	chainWork   = 2
-	chainShare  = 0.1
-)
-
 // Chains appends to into[:0] what is left for each slot (controller.Chains), nothing
 // while the last tasks are still far away. begun is how many tasks of the share run or have finished. heaviest is what
 // a task weighs at most, 0 when that is not known; what the page says of the waiting ones is better.
@@ -104,12 +87,12 @@ func (m *Meter) Chains(into []float64, t *api.StageTarget, begun, slots int, hea
 	w := m.waiting(t, begun)
 	w.Lightest, heaviest = m.shared(m.lightest, 1), m.shared(heaviest, 1)
 	w.Heaviest = heaviest
-	if w.Tasks > chainRounds*slots && !brief(t, w.Weight, slots) {
+	if w.Tasks > params.ChainRounds*slots && !brief(t, w.Weight, slots) {
 		most := heaviest
 		for _, rest := range m.rests {
 			most = max(most, rest)
 		}
-		if most*float64(slots) < chainShare*w.Weight {
+		if most*float64(slots) < params.ChainShare*w.Weight {
 			return into[:0]
 		}
 	}
@@ -119,7 +102,7 @@ func (m *Meter) Chains(into []float64, t *api.StageTarget, begun, slots int, hea
 // brief reports whether waiting tasks of a known work take the slots no longer than a moment,
 // however many they are: the end is near then.
 func brief(t *api.StageTarget, weight float64, slots int) bool {
-	return t.Work > 0 && float64(t.Work)*weight <= chainWork*float64(slots)*t.Weight
+	return t.Work > 0 && float64(t.Work)*weight <= params.ChainWork*float64(slots)*t.Weight
 }
 
 // Observe folds in a stage as a page shows it; tasks are the running tasks of
@@ -171,10 +154,10 @@ func (m *Meter) doneWeight(t *api.StageTarget, stage *Stage, tasks []Task) float
 	// Weight per second of CPU time, size per record.
 	perCPU, perRecord := 0.0, 0.0
 	if t.Work > 0 {
-		cpu := priorTasks * float64(t.Work) / t.Weight
-		perCPU = m.pace.of(priorTasks, cpu, stage)
+		cpu := params.PriorTasks * float64(t.Work) / t.Weight
+		perCPU = m.pace.of(params.PriorTasks, cpu, stage)
 		if unlike {
-			perCPU = (priorTasks + stage.Weight) / (cpu + float64(stage.CPU))
+			perCPU = (params.PriorTasks + stage.Weight) / (cpu + float64(stage.CPU))
 		}
 	}
 	if t.Records > 0 {
@@ -229,15 +212,11 @@ func read(t *api.StageTarget, task *Task) float64 {
 		return task.Records
 	}
 	size := t.Sized(task.Weight, 1)
-	if size < leastSize {
+	if size < params.LeastSize {
 		return 0 // It reads next to nothing: that says nothing of its work.
 	}
 	return task.Records * task.Weight / size
 }
-
-// leastSize is the size beside the mean one from which records tell how much of a task is
-// done.
-const leastSize = 0.01
 
 // maxRests bounds how many running tasks that a page does not list are looked at.
 const maxRests = 64
@@ -259,10 +238,6 @@ func (m *Meter) begin(weight, rest float64) {
 	}
 }
 
-// readAhead is how far reading may be before the CPU time that it took: more than that
-// is read into a buffer, or for another process, and not yet work done.
-const readAhead = 4
-
 // partDone is how much of running tasks that weigh weight together is done, in weight, when their CPU time and their
 // records stand for that much. Reading all of them stands for that share of a task. Comparisons rather than min and
 // max: this runs for every running task in every tick.
@@ -271,14 +246,14 @@ func partDone(reading units.Fraction, weight, byCPU, byRecords float64) float64 
 		byRecords = weight
 	}
 	part := float64(reading) * byRecords
-	if part > readAhead*byCPU {
-		part = readAhead * byCPU
+	if part > params.ReadAhead*byCPU {
+		part = params.ReadAhead * byCPU
 	}
 	if byCPU > part {
 		part = byCPU
 	}
-	if part > mostOfTask*weight {
-		return mostOfTask * weight
+	if part > params.MostOfTask*weight {
+		return params.MostOfTask * weight
 	}
 	if part > 0 {
 		return part

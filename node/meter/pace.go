@@ -9,9 +9,6 @@ type pace struct {
 	most                int     // Tasks that ran side by side.
 }
 
-// recentRounds is how many tasks per slot the sums of a pace hold.
-const recentRounds = 4
-
 // of takes in what has finished since the last call. Before the first one, the
 // prediction says that tasks of that weight take cpu.
 func (p *pace) of(weight, cpu float64, stage *Stage) float64 {
@@ -20,7 +17,7 @@ func (p *pace) of(weight, cpu float64, stage *Stage) float64 {
 	}
 	p.most = max(p.most, stage.Running)
 	if gained := stage.Weight - p.seenWeight; gained > 0 {
-		keep := min(1, max(0, recentRounds*float64(p.most)-gained)/p.weight)
+		keep := min(1, max(0, params.RecentRounds*float64(p.most)-gained)/p.weight)
 		p.weight = keep*p.weight + gained
 		p.cpu = keep*p.cpu + max(0, float64(stage.CPU)-p.seenCPU)
 		p.seenWeight, p.seenCPU = stage.Weight, float64(stage.CPU)

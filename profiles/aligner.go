@@ -89,9 +89,13 @@ func (a *aligner) flag(i int, left bool) {
 // only reports whether no other annotation has the key of place i: what its query writes there, or its signature.
 func (a *aligner) only(i int) bool { return len(a.lists[a.on[i][0].list].places) == 1 }
 
-// sole reports whether m is the only one that its stage's key can mean.
-func (a *aligner) sole(m match) bool {
-	return a.only(m.place) && (m.by == ByQuery || m.by == BySignature)
+// sole reports whether m is the only one that the key of s can mean. Queries that differ have stages with the same code,
+// as those that read one table: in a query that the profile lacks that says enough only where the run is.
+func (a *aligner) sole(s *api.ProfileStage, m match) bool {
+	if !a.only(m.place) || m.by != ByQuery && m.by != BySignature {
+		return false
+	}
+	return s.Query == nil || a.stages[m.place].Query == nil || a.shapes[s.Query.Shape] || a.lossByOrder(m.place) == 0
 }
 
 func (a *aligner) taken(i int) bool { return a.coming.between(i, i+1) == 0 }
@@ -121,7 +125,7 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 	}
 	slices.SortFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.loss, y.loss), x.place-y.place) })
 	best := all[0]
-	if a.sole(best) {
+	if a.sole(s, best) {
 		if most += lossOfOnly; most > lossAtLast {
 			most = math.Inf(1) // Nothing else is left for either.
 		}
@@ -234,7 +238,7 @@ func (a *aligner) candidates(s *api.ProfileStage) []match {
 	if l, known := a.byLineage[s.Lineage]; known {
 		c.key(l, ByLineage)
 	}
-	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < lossOfNew || a.sole(m) }) {
+	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < lossOfNew || a.sole(c.s, m) }) {
 		c.place()
 	}
 	return c.found

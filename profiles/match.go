@@ -86,7 +86,11 @@ func (m *Matcher) Match(ready api.StageReady) (Found, bool) {
 		return Found{}, false
 	}
 	m.open[found.place] = true
-	m.comeTo(found.place)
+	if len(changed) > 0 {
+		m.comeAgain()
+	} else {
+		m.comeTo(found.place)
+	}
 	out := m.found(found)
 	out.Changed = changed
 	return out, true
@@ -197,6 +201,14 @@ func (m *Matcher) comeTo(i int) {
 			m.past = max(m.past, i+1)
 		}
 		m.order.come(a.leg[i], a.stages[i].Job)
+	}
+}
+
+// comeAgain notes anew which stages of the run have come: one that was taken for another has come as what it is.
+func (m *Matcher) comeAgain() {
+	m.past, m.order = 0, orderOf(len(m.order.seen), m.order.prior)
+	for _, stage := range slices.Sorted(maps.Keys(m.aligner.matched)) {
+		m.comeTo(m.aligner.matched[stage].place)
 	}
 }
 

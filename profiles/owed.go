@@ -78,8 +78,12 @@ type order struct {
 }
 
 func newOrder(p api.Profile, x *index) order {
-	return order{seen: make([]bool, len(x.legs)), now: -1, job: math.MinInt, most: -1, next: -1,
-		prior: min(max(leastReordered, float64(p.Reordered)), mostShare)}
+	return orderOf(len(x.legs), min(max(leastReordered, float64(p.Reordered)), mostShare))
+}
+
+// orderOf is that of a run of which nothing has come.
+func orderOf(legs int, prior float64) order {
+	return order{seen: make([]bool, legs), now: -1, job: math.MinInt, most: -1, next: -1, prior: prior}
 }
 
 // come notes that a leg has come, with that job of it.

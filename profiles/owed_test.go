@@ -245,3 +245,53 @@ func TestAProfileLearnsWhatIsLeftOutAndReordered(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A run has a query that its profile lacks, and that reads a table as one which comes much later does: it is not that
+// one, and says nothing of the order. Without it the later query has what is its own.
+func TestAQueryThatIsNotKnownSaysNothingOfTheOrder(t *testing.T) {
+	stage := func(id, query int, signature string, exchange int) api.ProfileStage {
+		shape := string(rune('a' + query))
+		return api.ProfileStage{ID: id, Job: id, Signature: signature, Tasks: 4, Records: 100, CoreSeconds: 10, NominalRate: 10,
+			Query: &api.QueryStage{Shape: shape, Exchange: exchange}}
+	}
+	var p api.Profile
+	for q := range 8 {
+		scan := "scan " + string(rune('a'+q))
+		if q == 6 {
+			scan = "scan of regions"
+		}
+		p.Stages = append(p.Stages, stage(2*q, q, scan, 0), stage(2*q+1, q, "sum "+string(rune('a'+q)), -1))
+	}
+	run := []api.ProfileStage{p.Stages[0], p.Stages[1], stage(0, 20, "scan of regions", 0), stage(0, 20, "another", -1)}
+	run = append(run, p.Stages[2:]...)
+	m := NewMatcher(p)
+	for at, s := range run {
+		found, is := m.Match(api.StageReady{StageKey: api.StageKey{Stage: at}, Job: at, Signature: s.Signature, Tasks: 4, Records: 100,
+			Query: s.Query})
+		if want := s.Query.Shape != string(rune('a'+20)); is != want || is && found.Annotation.ID != s.ID {
+			t.Errorf("stage %d (%s): %d, %v, want %d, %v", at, s.Signature, found.Annotation.ID, is, s.ID, want)
+		}
+		if c := m.Course(); c.Reordered || c.Gone != 0 {
+			t.Errorf("at stage %d: %+v", at, c)
+		}
+	}
+}
+
+// A stage is taken for another one until that turns up: what it has said of the order is taken back.
+func TestWhatTurnsOutToBeAnotherHasNotChangedTheOrder(t *testing.T) {
+	var p api.Profile
+	for i := range 10 {
+		p.Stages = append(p.Stages, api.ProfileStage{ID: i, Job: i, Signature: string(rune('a' + i)), Tasks: 4, Records: 100, CoreSeconds: 10,
+			NominalRate: 10})
+	}
+	m := NewMatcher(p)
+	m.aligner.take(&api.ProfileStage{ID: 0, Signature: "i", Tasks: 4, Records: 100}, match{place: 8, sure: 0.8, by: BySignature, loss: 5})
+	m.comeTo(8)
+	for at := range 9 {
+		s := p.Stages[at]
+		m.Match(api.StageReady{StageKey: api.StageKey{Stage: at + 1}, Job: at + 1, Signature: s.Signature, Tasks: 4, Records: 100})
+	}
+	if c := m.Course(); c != (Course{Of: 10, Coming: 1}) {
+		t.Errorf("%+v", c)
+	}
+}

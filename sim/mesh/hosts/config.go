@@ -21,6 +21,8 @@ type Config struct {
 	Load                        Load
 	// VM is what each was given, as a part of a machine.
 	VM Use
+	// Move is how many seconds a move takes, 0 for as long as its memory takes over the network.
+	Move float64
 	// Stop, when it is closed, ends the run with des.ErrStopped.
 	Stop <-chan struct{}
 }

@@ -15,9 +15,11 @@
 // # What is made up
 //
 // The source's demands are Google's traces. Here they are made up by Load: a mean of its own for each VM, noise that
-// stays a while, bursts, and a small wave that all follow. Bursts are fitted so that under grmp about as many machines
-// are overloaded as the source says, 75 %: a VM spends a fifth of its time in them, eight rounds each. A large wave
-// gives the same 75 %, but then learning, which remembers what came last, knows only that part in which it ends.
+// stays a while, bursts, and a small wave that all follow. Under grmp about as many machines are to be overloaded as
+// the source says, 75 %. The bursts that give that were chosen among some 200 with the figures of all four policies in
+// sight: a VM spends a fifth of its time in them, eight rounds each. DrawnDemands have bursts that were not chosen. A
+// large wave gives the same 75 %, but then learning, which remembers what came last, knows only that part in which it
+// ends.
 //
 // By these means a machine is short of memory, not of CPU: 15 VMs fill the one, 21 the other. So under ecocloud few
 // machines come below its lower threshold, which is one of CPU; it leaves a sixth more awake than glap and overloads

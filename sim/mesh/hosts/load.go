@@ -34,6 +34,15 @@ func Demands() Load {
 		Noise: Use{CPU: 0.08, Memory: 0.05}, Stays: 0.9, Bursts: 0.2, Length: 8, Height: Use{CPU: 0.6, Memory: 0.2}}
 }
 
+// DrawnDemands are those with bursts that are drawn: how often, how long and how high.
+func DrawnDemands(seed uint64) Load {
+	l, r := Demands(), des.Random(seed, "bursts")
+	l.Bursts, l.Length = 0.05+0.35*r.Float64(), 2+28*r.Float64()
+	height := func(mean float64) float64 { return r.Float64() * min(0.8, 0.8*mean/l.Bursts) } // Some of the mean is left.
+	l.Height = Use{CPU: height(l.Mean.CPU), Memory: height(l.Mean.Memory)}
+	return l
+}
+
 // demand is what makes up the use of one VM.
 type demand struct {
 	own, noise Use

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -115,7 +116,7 @@ func (w *world) move(v, to int) {
 	w.settle(of.home)
 	dest.vms, dest.asleep, of.home = append(dest.vms, v), false, to
 	dest.now, dest.mean = dest.now.Plus(of.now), dest.mean.Plus(of.mean.Value)
-	seconds := of.now.Memory * machineBytes / bandwidth
+	seconds := cmp.Or(w.Move, of.now.Memory*machineBytes/bandwidth)
 	of.lost += moveCPU * of.now.CPU * seconds
 	w.joules += 2 * dynamicWatts * moveCPU * of.now.CPU * seconds
 	w.moves++

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/mesh/hosts"
@@ -14,6 +15,14 @@ type GLAPCell struct {
 	Ratio    int       `json:"ratio"`
 	Policy   string    `json:"policy"`
 	Runs     []GLAPRun `json:"runs"`
+	// World is what its world has otherwise, "" for nothing.
+	World string `json:"world,omitempty"`
+}
+
+// changed is a world that is not the usual one.
+type changed struct {
+	name   string
+	change func(*hosts.Config)
 }
 
 // GLAPRun is a run: means over its rounds, sums of moves.
@@ -33,7 +42,9 @@ type GLAPRun struct {
 }
 
 // name is the size and ratio of a cell.
-func (c GLAPCell) name() string { return fmt.Sprintf("%d-%d", c.Machines, c.Ratio) }
+func (c GLAPCell) name() string {
+	return strings.TrimSuffix(fmt.Sprintf("%d-%d %s", c.Machines, c.Ratio, c.World), " ")
+}
 
 // sizes are those of o, the usual ones where there are none.
 func sizes(o experiment.Options, usual ...int) []int {
@@ -43,20 +54,22 @@ func sizes(o experiment.Options, usual ...int) []int {
 	return o.Workers
 }
 
-// glapExperiment is one of the source's: cells of so many machines by those policies, in worlds that change changes.
-func glapExperiment(name, title, section string, machines []int, policies []string, change func(*hosts.Config),
+// glapExperiment has cells of so many machines, with as many times as many VMs, by those policies, in each world.
+func glapExperiment(name, title string, machines, ratios []int, policies []string, worlds []changed,
 	conclude func(*experiment.Table, []GLAPCell)) experiment.Experiment {
 	cells := func(o experiment.Options) (all []GLAPCell) {
 		for _, machines := range sizes(o, machines...) {
-			for _, ratio := range []int{2, 3, 4} {
-				for _, policy := range policies {
-					all = append(all, GLAPCell{Machines: machines, Ratio: ratio, Policy: policy})
+			for _, ratio := range ratios {
+				for _, w := range worlds {
+					for _, policy := range policies {
+						all = append(all, GLAPCell{Machines: machines, Ratio: ratio, Policy: policy, World: w.name})
+					}
 				}
 			}
 		}
 		return all
 	}
-	return experiment.Experiment{Name: name, Title: title, Source: "004", Section: section,
+	return experiment.Experiment{Name: name, Title: title,
 		Takes:  []string{experiment.Workers, experiment.Only, experiment.Seeds},
 		Naming: "MACHINES-RATIO POLICY",
 		Cases: func(o experiment.Options) (names []string, err error) {
@@ -66,7 +79,7 @@ func glapExperiment(name, title, section string, machines []int, policies []stri
 			return names, nil
 		}, Run: func(o experiment.Options) (experiment.Table, error) {
 			t := experiment.Table{Title: title}
-			done, err := runGLAP(o, cells(o), change)
+			done, err := runGLAP(o, cells(o), worlds)
 			if t.Cells = done; err == nil {
 				conclude(&t, done)
 			}
@@ -78,10 +91,37 @@ func glapExperiment(name, title, section string, machines []int, policies []stri
 // are, when they have learnt and as they average.
 func glap(change func(*hosts.Config)) experiment.Experiment {
 	const title = "GLAP: 720 rounds of two minutes on machines that VMs share, by policy"
-	return glapExperiment("glap", title, "4.5", []int{500, 1000, 2000}, hosts.Policies(), change,
-		func(t *experiment.Table, cells []GLAPCell) {
+	e := glapExperiment("glap", title, []int{500, 1000, 2000}, []int{2, 3, 4}, hosts.Policies(),
+		[]changed{{"", change}}, func(t *experiment.Table, cells []GLAPCell) {
 			t.Figures, t.Shown = glapFigures(cells), [][][]string{glapRows(cells)}
 			t.Rows = append(t.Shown, experiment.FigureRows(t.Figures, "%.1f", "MEASURE"))
+			t.Draw = func(files ...string) error { return drawOverloaded(title, cells, files) }
+		})
+	e.Source, e.Section = "004", "4.5"
+	return e
+}
+
+// glapDemands are worlds that nobody chose by what they give, beside the usual one: bursts that are drawn, demands by
+// which CPU is short and not memory, and moves that take a whole round.
+func glapDemands(change func(*hosts.Config)) experiment.Experiment {
+	const title = "GLAP: the policies under other demands, and where a move takes a round of two minutes"
+	with := func(name string, more func(*hosts.Config)) changed {
+		return changed{name, func(c *hosts.Config) {
+			change(c)
+			more(c)
+		}}
+	}
+	worlds := []changed{with("usual", func(*hosts.Config) {})}
+	for seed := uint64(1); seed <= 3; seed++ {
+		worlds = append(worlds, with(fmt.Sprintf("drawn bursts %d", seed),
+			func(c *hosts.Config) { c.Load = hosts.DrawnDemands(seed) }))
+	}
+	worlds = append(worlds, with("short of CPU", func(c *hosts.Config) {
+		c.Load.Mean = hosts.Use{CPU: c.Load.Mean.Memory, Memory: c.Load.Mean.CPU}
+	}), with("slow moves", func(c *hosts.Config) { c.Move = 120 }))
+	return glapExperiment("glap-demands", title, []int{500}, []int{3}, hosts.Policies(), worlds,
+		func(t *experiment.Table, cells []GLAPCell) {
+			t.Rows = [][][]string{glapRows(cells)}
 			t.Draw = func(files ...string) error { return drawOverloaded(title, cells, files) }
 		})
 }
@@ -92,22 +132,24 @@ func glapLearning(change func(*hosts.Config)) experiment.Experiment {
 		c.Rounds = 1
 		change(c)
 	}
-	return glapExperiment("glap-learning", title, "4.5", []int{1000}, []string{hosts.GLAP}, once,
-		func(t *experiment.Table, cells []GLAPCell) {
+	e := glapExperiment("glap-learning", title, []int{1000}, []int{2, 3, 4}, []string{hosts.GLAP},
+		[]changed{{"", once}}, func(t *experiment.Table, cells []GLAPCell) {
 			t.Rows = [][][]string{learningRows(cells)}
 			t.Draw = func(files ...string) error { return drawLearning(title, cells, files) }
 		})
+	e.Source, e.Section = "004", "4.5"
+	return e
 }
 
 // runGLAP runs the cells that o picks.
-func runGLAP(o experiment.Options, all []GLAPCell, change func(*hosts.Config)) (cells []GLAPCell, err error) {
+func runGLAP(o experiment.Options, all []GLAPCell, worlds []changed) (cells []GLAPCell, err error) {
 	var cases []experiment.Case[GLAPCell, GLAPRun]
 	for _, cell := range all {
 		cases = append(cases, experiment.Case[GLAPCell, GLAPRun]{Name: cell.name() + " " + cell.Policy, Of: cell,
 			Run: func(seed int) (GLAPRun, error) {
 				c := hosts.Default(cell.Machines, cell.Ratio, cell.Policy, uint64(seed+1))
 				c.Stop = o.Stop
-				change(&c)
+				worlds[slices.IndexFunc(worlds, func(w changed) bool { return w.name == cell.World })].change(&c)
 				out, err := hosts.Run(c)
 				if err != nil {
 					return GLAPRun{}, err

@@ -47,6 +47,39 @@ func TestGLAP(t *testing.T) {
 	}
 }
 
+// Each world has each policy, with the same VMs; bursts that are drawn are within their bounds and differ; a move that
+// takes a round costs the more and moves as many.
+func TestGLAPUnderOtherDemands(t *testing.T) {
+	table, err := glapDemands(short).Run(experiment.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, by := table.Cells.([]GLAPCell), map[string]GLAPRun{}
+	for _, c := range cells {
+		by[c.name()+" "+c.Policy] = c.Runs[0]
+	}
+	usual, slow := by["500-3 usual pabfd"], by["500-3 slow moves pabfd"]
+	if len(cells) != 6*4 || usual.Moves == 0 || usual.Moves != slow.Moves || slow.SLAV < 100*usual.SLAV || slow.Kilojoules < 100*usual.Kilojoules {
+		t.Errorf("%d cells, %+v, with slow moves %+v", len(cells), usual, slow)
+	}
+	if usual.Fit == by["500-3 short of CPU pabfd"].Fit || usual.Fit == by["500-3 drawn bursts 1 pabfd"].Fit {
+		t.Errorf("other demands are the usual ones: %+v", by)
+	}
+	if rows := table.Rows[0]; len(rows) != 25 || rows[1][0] != "500-3 usual" || strings.Contains(rows[1][7], "(") {
+		t.Errorf("%v", rows)
+	}
+	seen := map[float64]bool{}
+	for seed := range uint64(50) {
+		l := hosts.DrawnDemands(seed)
+		if c := hosts.Default(20, 3, hosts.GLAP, 1); seen[l.Length] || l.Bursts*l.Height.CPU > 0.8*l.Mean.CPU+1e-9 {
+			t.Errorf("%+v", l)
+		} else if c.Load = l; c.Validate() != nil {
+			t.Error(c.Validate())
+		}
+		seen[l.Length] = true
+	}
+}
+
 // What is asked for is run; what is averaged becomes alike.
 func TestGLAPLearning(t *testing.T) {
 	table, err := glapLearning(short).Run(experiment.Options{Only: "-3 glap"})

@@ -116,7 +116,7 @@ func glapRows(cells []GLAPCell) [][]string {
 	for _, c := range cells {
 		slav := fmt.Sprintf("%.2g", c.over(func(r GLAPRun) float64 { return r.SLAV }))
 		size, ratio := slices.Index([]int{500, 1000, 2000}, c.Machines), c.Ratio-2
-		if size >= 0 {
+		if size >= 0 && c.World == "" {
 			slav += fmt.Sprintf(" (%.2g)", theirSLAV[c.Policy][3*size+ratio])
 		}
 		number := func(format string, of func(GLAPRun) float64) string { return fmt.Sprintf(format, c.over(of)) }

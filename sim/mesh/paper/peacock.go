@@ -68,7 +68,7 @@ func Experiments() (all []experiment.Experiment) {
 				experiment.Seeds}, Naming: "TRACE LOAD% WORKERS SYSTEM", Cases: p.caseNames, Run: p.table})
 	}
 	usual := func(*hosts.Config) {}
-	return append(all, glap(usual), glapLearning(usual))
+	return append(all, glap(usual), glapDemands(usual), glapLearning(usual))
 }
 
 // caseNames are those of cells and what is compared with them.

@@ -204,10 +204,6 @@ type Promise struct {
 	Reclaimed bool `json:"reclaimed,omitempty"`
 	// Queries are the numbers of the SQL queries that have ended and left out stages of its profile.
 	Queries []int64 `json:"ended_queries,omitempty"`
-	// Paused says that its stages have all cores, in its place among others, because less than half of what
-	// is left of its work is known.
-	Paused bool   `json:"paused,omitempty"`
-	Pauses Pauses `json:"pauses,omitzero"`
 	// Targeted says that some stage has had a target: durations are not those of
 	// all cores.
 	Targeted bool `json:"targeted,omitempty"`
@@ -216,21 +212,6 @@ type Promise struct {
 	Forgotten int           `json:"forgotten,omitempty"` // Stage attempts dropped from the record.
 	Launched  bool          `json:"launched,omitempty"`  // First is known.
 	First     units.Seconds `json:"first_launch_s,omitempty"`
-}
-
-// Pauses are the times in which an application's targets were paused: since when they are, if they are, and
-// how long the others took.
-type Pauses struct {
-	Since units.Seconds `json:"since_s,omitempty"`
-	For   units.Seconds `json:"for_s,omitempty"`
-}
-
-// PausedUntil is for how long its targets have been paused by then, on its deadline clock.
-func (p *Promise) PausedUntil(at units.Seconds) units.Seconds {
-	if p.Paused && p.Mode == Paced {
-		return p.Pauses.For + max(0, at-p.Pauses.Since)
-	}
-	return p.Pauses.For
 }
 
 // Judgement is what is thought of an application's deadline.
@@ -392,8 +373,8 @@ func (a *App) Pacing() string {
 		return string(Released)
 	case a.Promise.Mode == Paced && a.Observed():
 		return "observed"
-	case a.Promise.Mode == Paced && a.Promise.Paused:
-		return "paused"
+	case a.Promise.Mode == Paced && a.held.pacing != "":
+		return a.held.pacing
 	}
 	return string(a.Promise.Mode)
 }

@@ -238,26 +238,6 @@ func (f Capped) apply(l *Ledger) error {
 	return nil
 }
 
-// TargetsPaused: an application's stages have all cores, in its place among others, or their targets
-// again. Known is the part of what is left of its work that is known, Says is told its user.
-type TargetsPaused struct {
-	App    api.AppID
-	Paused bool
-	Known  units.Fraction
-	Says   string
-}
-
-func (f TargetsPaused) apply(l *Ledger) error {
-	a, err := l.app(f.App, partState)
-	if err != nil {
-		return err
-	}
-	p, now := &a.Promise, a.At(l.now)
-	p.Pauses = Pauses{Since: now, For: p.PausedUntil(now)}
-	p.Paused = f.Paused
-	return nil
-}
-
 // PacingChanged: an application runs with all cores from now on, or is paced again. Pacing is how
 // it runs (App.Pacing). One that is not gated has no targets any more.
 type PacingChanged struct {

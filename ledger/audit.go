@@ -142,9 +142,8 @@ func auditHeld[T Subject](x T) string {
 		}
 	}
 	anew := has
-	if anew.count(kinds); anew.cores != has.cores || anew.drains != has.drains {
-		return fmt.Sprintf("%v cores are reserved, draining: %v; by its facets %v, %v", has.cores, has.drains, anew.cores,
-			anew.drains)
+	if anew.count(kinds); anew.effect != has.effect {
+		return fmt.Sprintf("its facets say %+v, and it is %+v", anew.effect, has.effect)
 	}
 	return ""
 }

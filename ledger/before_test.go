@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/reservation"
 	"github.com/sparkpacer/pacer/ledger"
@@ -53,6 +54,9 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 				t.Errorf("%s: %+v, drained: %v, draining: %v", name, got, n.Drained, n.Draining())
 			}
 		}
+		if a := v.App("paused"); !pause.Paused(a) || pause.Until(a, 8) != 4 || a.Pacing() != "paused" {
+			t.Errorf("paused: %v, %v, %s", pause.Paused(a), pause.Until(a, 8), a.Pacing())
+		}
 		var reserved []api.AppID
 		for _, a := range v.Plan(v.Node("a")).Apps {
 			if a.Reserved && a.Least > 0 && a.Band == api.BandPromised {
@@ -63,8 +67,8 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 			t.Errorf("the plan of a reserves for %v", reserved)
 		}
 		for key, value := range d {
-			for _, member := range []string{"reservation", "sleep"} {
-				if strings.Contains(value, `"`+member+`"`) {
+			for _, member := range []string{"reservation", "sleep", "pauses"} {
+				if strings.Contains(value, `"`+member+`":`) {
 					t.Errorf("%s is as before: %s", key, value)
 				}
 			}
@@ -79,7 +83,7 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 			}
 		}
 	}
-	if d.take(l.Close()); len(d.kept()) != 2 {
-		t.Errorf("left of nodes that sleep or are awake: %v", d.kept())
+	if d.take(l.Close()); len(d.kept()) != 3 {
+		t.Errorf("left of nodes that sleep or are awake, and of one that is paused: %v", d.kept())
 	}
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -30,6 +31,8 @@ type Facet[T Subject, S any] struct {
 	Cores func(S) units.Cores
 	// Drains reports of a node that it gets no executors while it has the value; nil for never.
 	Drains func(S) bool
+	// Pacing is the word for how an application runs that is paced and has the value (App.Pacing), "" for another one.
+	Pacing func(S) string
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
 
@@ -40,8 +43,7 @@ type Facet[T Subject, S any] struct {
 func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()
 	f.place = len(*all)
-	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, cores: f.cores,
-		drains: f.drains})
+	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds})
 	return &f
 }
 
@@ -63,9 +65,8 @@ type kind struct {
 	read  func(body []byte) (any, error)
 	check func(value any) error
 	was   func(record []byte) (any, error)
-	cores func(value any) units.Cores
-	// drains is of nodes.
-	drains func(value any) bool
+	// adds has e say what a value says.
+	adds func(value any, e *effect)
 }
 
 // The facets that are registered, in their places.
@@ -149,25 +150,27 @@ func (f *Facet[T, S]) was(record []byte) (any, error) {
 	return some(s), nil
 }
 
-func (f *Facet[T, S]) cores(value any) units.Cores {
+func (f *Facet[T, S]) adds(value any, e *effect) {
 	s, held := value.(S)
-	if f.Cores == nil || !held {
-		return 0
+	if !held {
+		return
 	}
-	return f.Cores(s)
-}
-
-func (f *Facet[T, S]) drains(value any) bool {
-	s, held := value.(S)
-	return held && f.Drains != nil && f.Drains(s)
+	if f.Cores != nil {
+		e.cores += f.Cores(s)
+	}
+	if f.Drains != nil {
+		e.drains = e.drains || f.Drains(s)
+	}
+	if f.Pacing != nil {
+		e.pacing = cmp.Or(e.pacing, f.Pacing(s))
+	}
 }
 
 // count takes in anew what facets of those kinds say of f together.
 func (f *facets) count(kinds []*kind) {
-	f.cores, f.drains = 0, false
+	f.effect = effect{}
 	for place, h := range f.list {
-		f.cores += kinds[place].cores(h.value)
-		f.drains = f.drains || kinds[place].drains(h.value)
+		kinds[place].adds(h.value, &f.effect)
 	}
 }
 

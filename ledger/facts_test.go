@@ -90,7 +90,7 @@ func examples() []ledger.Fact {
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
 		ledger.ExecutorNamed{App: "app-7", ID: "4"}, ledger.ExecutorStayed{App: "app-8", ID: "2", Node: "b", For: "app-5"}, ledger.ExecutorUp{App: app, ID: "2"}, ledger.ExecutorUnseen{App: app, ID: "2"}, ledger.Exited{App: third, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
 		ledger.Heard{App: app}, ledger.DivisionSet{Node: "b", Division: &api.Division{Strategy: "speed", Gamma: 1}}, ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
-		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.LaunchTold{App: "app-6"}, ledger.Looked{App: app}, ledger.TargetsPaused{App: app, Paused: true}, ledger.PutBehind{App: second, Why: "not all can be in time"},
+		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.LaunchTold{App: "app-6"}, ledger.Looked{App: app}, ledger.PutBehind{App: second, Why: "not all can be in time"},
 		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true}, ledger.NodesForgotten{Why: "it has another layout"},
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeSilent{Node: "a", For: time.Minute}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},

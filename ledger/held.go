@@ -10,9 +10,16 @@ import (
 // snapshots share it.
 type facets struct {
 	list []held // By the places of facets; those behind its end keep nothing.
-	// cores are those that the values reserve (Facet.Cores), drains says that one keeps executors away (Facet.Drains).
+	effect
+}
+
+// effect is what the values say together of what has them.
+type effect struct {
+	// cores are those that they reserve (Facet.Cores), drains says that one keeps executors away (Facet.Drains), pacing
+	// is a word of Facet.Pacing.
 	cores  units.Cores
 	drains bool
+	pacing string
 }
 
 // held is what one facet keeps.
@@ -37,5 +44,5 @@ func (f *facets) with(place int, h held) facets {
 		list = append(list, make([]held, place+1-len(list))...)
 	}
 	list[place] = h
-	return facets{list: list, cores: f.cores, drains: f.drains}
+	return facets{list, f.effect}
 }

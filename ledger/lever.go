@@ -17,7 +17,6 @@ func (Capped) lever()          {} // Cap.
 func (Judged) lever()          {} // Band: what is thought of a deadline, and the gate that this means.
 func (GateSet) lever()         {} // Band: let go, or held back again.
 func (ModeSet) lever()         {} // Band: let go for good.
-func (TargetsPaused) lever()   {} // Band: all cores for now, or targets again.
 func (PutBehind) lever()       {} // Band: after the others of it, or no more.
 func (TargetsDropped) lever()  {} // Band: all cores.
 func (Looked) lever()          {} // Band: as it is.

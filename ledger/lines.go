@@ -105,15 +105,6 @@ func (f PacingChanged) Line() Line {
 	return usual("pacing changed", ofApp(f.App), "%s is %s: %s", f.App, f.Pacing, f.Why)
 }
 
-func (f TargetsPaused) Line() Line {
-	if f.Paused {
-		return usual("targets paused", ofApp(f.App),
-			"%s has all cores for now: %.0f %% of what is left of it is known", f.App, 100*float64(f.Known))
-	}
-	return usual("targets back", ofApp(f.App), "%s has targets again: %.0f %% of what is left of it is known", f.App,
-		100*float64(f.Known))
-}
-
 func (f Judged) Line() Line {
 	switch after := f.After.(type) {
 	case DeadlineGiven:

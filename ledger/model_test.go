@@ -317,7 +317,7 @@ func (m *machine) Promise(t *rapid.T) {
 		ledger.Noticed{App: id, Text: "a notice"}, ledger.Noticed{App: id, Text: "in passing", Passing: true},
 		ledger.EventTaken{App: id, Seq: m.events}, ledger.TargetsDropped{App: id}, ledger.ModeSet{App: id, Mode: ledger.Released},
 		ledger.GateSet{App: id, Gate: ledger.Gate{Late: true}}, ledger.Resized{App: id, Cores: 3, Slots: 3}, ledger.SeatsLooked{App: id, Crowded: true},
-		ledger.TargetsPaused{App: id, Paused: true}, ledger.Judged{App: id, Judgement: ledger.Judgement{Verdict: api.VerdictTight, Earliest: 7}},
+		ledger.Judged{App: id, Judgement: ledger.Judgement{Verdict: api.VerdictTight, Earliest: 7}},
 	}).Draw(t, "fact"))
 }
 

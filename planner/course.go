@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/deciders/schedule"
-	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -24,8 +24,8 @@ func (c course) ready(a *ledger.App) {
 			continue
 		}
 		extra = extra || s.Estimated() || a.Profile.Beside(s)
-		if extra || a.Promise.Paused {
-			c.apply(verdict.Weigh(c.outlook, a)...)
+		if extra || pause.Paused(a) {
+			c.apply(pause.Weigh(c.outlook, a)...)
 		}
 		c.apply(schedule.Ready(c.outlook, a, s))
 	}
@@ -98,8 +98,8 @@ func (c course) estimated(a *ledger.App) {
 	if !a.Paced() || !slices.ContainsFunc(a.Opened(), (*ledger.Stage).Estimated) {
 		return
 	}
-	if a.Promise.Paused {
-		c.apply(verdict.Weigh(c.outlook, a)...)
+	if pause.Paused(a) {
+		c.apply(pause.Weigh(c.outlook, a)...)
 		return
 	}
 	if slices.ContainsFunc(a.Opened(), func(s *ledger.Stage) bool { return estimate.Drifted(a, s) }) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/schedule"
 	"github.com/sparkpacer/pacer/ledger"
@@ -46,7 +47,7 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 		ungated(c, f.App, f.Why, f.Says)
 	case ledger.ModeSet:
 		ungated(c, f.App, f.Why, f.Why)
-	case ledger.TargetsPaused:
+	case pause.TargetsPaused:
 		c.say(f.App, f.Says)
 		c.retarget(c.view.App(f.App))
 	case ledger.ExecutorsWanted:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -58,7 +59,7 @@ func (k *Kept) Predicted(v ledger.View, p estimate.Policy, a *ledger.App) units.
 	if k == nil || !a.Running() {
 		return p.Outlook(v).Predicted(a) // An application that does not run is walked by nobody.
 	}
-	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, a.Promise.Paused, a.Promise.Deadline, a.Tenant.Cores,
+	of := standing{a.Marks, a.Promise.Gate, a.Promise.Mode, pause.Paused(a), a.Promise.Deadline, a.Tenant.Cores,
 		a.Tenant.Cap}
 	last, ok := k.ends[a.ID]
 	if ok && turn(last.phase, last.at) == turn(last.phase, v.Now()) && (last.of == of || !k.spares(v.Now())) {

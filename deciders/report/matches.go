@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -93,7 +94,7 @@ const leastPause units.Seconds = 0.5
 
 // pauses says for how long a's targets were paused, "" for not at all.
 func pauses(a *ledger.App, now units.Instant) string {
-	paused := a.Promise.PausedUntil(a.Elapsed(now))
+	paused := pause.Until(a, a.Elapsed(now))
 	if paused < leastPause {
 		return ""
 	}

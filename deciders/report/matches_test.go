@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
@@ -36,7 +37,7 @@ func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 		t.Errorf("before it is estimated: %+v", got)
 	}
 	c.Know(ledger.StageAdded{App: a.ID, Stage: other.Key(), Extra: estimate.Extra(a, other)},
-		ledger.TargetsPaused{App: a.ID, Paused: true, Known: 0.4})
+		pause.TargetsPaused{OfApp: ledger.OfApp{App: a.ID}, Paused: true, Known: 0.4})
 	c.To(14)
 	want := []*api.StageMatch{
 		{Known: api.StageKnown, Stage: 0, By: "signature", Sure: 1},
@@ -60,7 +61,7 @@ func TestWhatTheProfileKnowsOfEachStageIsTold(t *testing.T) {
 	if got := estimate.Estimated(a); got <= 0 || got >= 0.5 {
 		t.Errorf("%v of what is left is estimated", got)
 	}
-	c.Know(ledger.TargetsPaused{App: a.ID, Known: 0.6})
+	c.Know(pause.TargetsPaused{OfApp: ledger.OfApp{App: a.ID}, Known: 0.6})
 	c.To(20)
 	c.Done(a, other, 6, 10)
 	if got := estimate.Estimated(a); got != 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -116,7 +117,7 @@ func plan(o *estimate.Outlook, a *ledger.App, s *ledger.Stage, q dag.Params,
 	if math.IsNaN(float64(deadline)) {
 		deadline = 0
 	}
-	last, free := estimate.Final(a, s, o.Course(a), q), a.Promise.Paused || estimate.Asked(a)
+	last, free := estimate.Final(a, s, o.Course(a), q), pause.Paused(a) || estimate.Asked(a)
 	switch {
 	case free:
 		deadline = 0

@@ -113,20 +113,3 @@ func Unheard(a *ledger.App) ledger.GateSet {
 	f.Gate.Unheard = true
 	return f
 }
-
-// leastKnown is the part of what is left of an application's work that has to be known for it to be held back.
-const leastKnown units.Fraction = 0.5
-
-// Weigh pauses the targets of an application of which too little is known of what is left, or gives them back.
-func Weigh(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
-	known, then := estimate.Known(a, o.Course(a)), "paced again"
-	paused := known < leastKnown
-	if paused == a.Promise.Paused {
-		return nil
-	}
-	if paused {
-		then = "all cores until it is half"
-	}
-	return []ledger.Lever{ledger.TargetsPaused{App: a.ID, Paused: paused, Known: known,
-		Says: fmt.Sprintf("%.0f %% of what is left of its work is known: %s", 100*float64(known), then)}}
-}

@@ -6,7 +6,6 @@
 //	Repace      a running one: paced again, or let go where turns would make it late
 //	Late        one whose deadline has passed
 //	Unheard     one whose driver is silent
-//	Weigh       one of which too little is known
 //
 //	feasible    all cores would end it well before its deadline
 //	tight       all cores would need more than 0.9 of the time

@@ -15,7 +15,6 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/profiles"
-	"github.com/sparkpacer/pacer/units"
 )
 
 func profilesCommand(sh *shell) *cobra.Command {
@@ -238,91 +237,6 @@ func (of profileCommands) names(c *cobra.Command, args []string, _ string) ([]st
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func planCommand(sh *shell) *cobra.Command {
-	var profile, deadline string
-	var cores float64
-	var empty bool
-	var certainty float64
-	c := &cobra.Command{
-		Use: "plan --profile NAME|FILE --deadline D", Short: "Say what a deadline would mean, without running anything",
-		Args: func(c *cobra.Command, args []string) error {
-			if err := cobra.NoArgs(c, args); err != nil {
-				return command.Coded(command.ExitPlanError, err)
-			}
-			return nil
-		},
-		Long: "Say what a deadline would mean for a profile beside the applications that run: the\n" +
-			"verdict, and for each stage its start, deadline and cores. Exit code 0 when it is feasible or tight, " +
-			"1 when it is\ninfeasible, 255 on any error.",
-	}
-	form := outputFlag(c)
-	c.Flags().StringVar(&profile, "profile", "", "stored profile, else a profile file (./FILE in any case)")
-	c.Flags().StringVar(&deadline, "deadline", "", "deadline, such as 90s or 15m")
-	c.Flags().Float64Var(&cores, "cores", 0, "plan with this many cores instead of what the nodes offer")
-	c.Flags().BoolVar(&empty, "empty", false, "plan as if nothing else ran")
-	c.Flags().Float64Var(&certainty, "certainty", float64(api.UsualCertainty),
-		"how likely it is to be in time, 0.5 to 0.99")
-	_ = c.RegisterFlagCompletionFunc("profile", func(c *cobra.Command, _ []string, prefix string) ([]string,
-		cobra.ShellCompDirective) {
-		names, _ := profileCommands{sh}.names(c, nil, prefix)
-		return names, cobra.ShellCompDirectiveDefault
-	})
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Coded(command.ExitPlanError, err) })
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.plan(c, profile, deadline, cores, empty, units.Fraction(certainty))
-		if err != nil {
-			return command.Coded(command.ExitPlanError, err)
-		}
-		if form.encodes() {
-			err = form.print(sh.Stdout, reply)
-		} else {
-			err = printPlan(sh.Stdout, reply)
-		}
-		switch {
-		case err != nil:
-			return command.Coded(command.ExitPlanError, err)
-		case reply.Verdict == api.VerdictInfeasible:
-			return command.Coded(command.ExitPlanInfeasible, nil)
-		case reply.Verdict != api.VerdictFeasible && reply.Verdict != api.VerdictTight:
-			return command.Coded(command.ExitPlanError, fmt.Errorf("the verdict is %s: %s", reply.Verdict, reply.Reason))
-		}
-		return nil
-	}
-	return c
-}
-
-// plan sends the query.
-func (sh *shell) plan(c *cobra.Command, profile, deadline string, cores float64, empty bool,
-	certainty units.Fraction) (api.PlanReply, error) {
-	r := api.PlanRequest{Profile: profile, Empty: empty, Certainty: certainty}
-	if profile == "" || deadline == "" {
-		return api.PlanReply{}, fmt.Errorf("--profile and --deadline are needed")
-	}
-	d, err := deadlineValue("--deadline", deadline)
-	if err != nil {
-		return api.PlanReply{}, err
-	}
-	if !(cores >= 0) {
-		return api.PlanReply{}, fmt.Errorf("--cores is %v, want a number > 0", cores)
-	}
-	r.Deadline, r.Cores = d, units.Cores(cores)
-	conn, done, err := sh.dial(c.Context())
-	if err != nil {
-		return api.PlanReply{}, err
-	}
-	defer done()
-	var reply api.PlanReply
-	err = withProfile(sh.Stdin, profile, func(name string, body *api.Profile) (err error) {
-		r.Profile, r.Body = name, body
-		reply, err = conn.PlanQuery(c.Context(), r)
-		return err
-	})
-	if err == nil && reply.Stages == nil {
-		reply.Stages = []api.PlanReplyLine{}
-	}
-	return reply, err
-}
-
 // withProfile calls ask with the profile that a user means by text: the stored one of that name or,
 // where ask knows none, the content of the file of that name. A text that begins with ./ or ../ is a file in any case,
 // "-" is what in reads.
@@ -342,25 +256,4 @@ func withProfile(in io.Reader, text string, ask func(name string, body *api.Prof
 		return fmt.Errorf("%w; nor is it a profile file: %w", unknown, err)
 	}
 	return err
-}
-
-// needs is the number of cores that a deadline needs, where that is known and there are so many.
-func needs(r api.PlanReply) string {
-	if r.Needed <= 0 || r.Verdict == api.VerdictInfeasible {
-		return "-"
-	}
-	return r.Needed.String() + " cores on average"
-}
-
-func printPlan(w io.Writer, r api.PlanReply) error {
-	if err := fields(w, "verdict", string(r.Verdict), "reason", r.Reason, "earliest deadline", seconds(r.Earliest),
-		"needs", needs(r), "reserve", reserve(r.Reserve), "cores", r.Cores.String()); err != nil {
-		return err
-	}
-	rows := make([][]string, 0, len(r.Stages))
-	for _, s := range r.Stages {
-		rows = append(rows, []string{strconv.Itoa(s.ID), stageName(s.Name, 40), seconds(s.Start), seconds(s.Deadline),
-			s.Cores.String()})
-	}
-	return table(w, []string{"STAGE", "NAME", "START", "DEADLINE", "CORES"}, rows)
 }

@@ -33,6 +33,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
              and whether its answers are right
   attach     deadlines of applications whose executors a YARN starts, what Pacer leaves behind there
   mesh       what has nobody in the middle, in virtual time: probes on a ring, machines that empty themselves
+  profiles   what is foretold of other cores and of deadlines before anything runs, in virtual time
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -59,7 +60,7 @@ deadlines, contention but for -slack, and sql's -scale:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:10] {
+	for _, command := range commands[:11] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -76,7 +77,7 @@ const renderCommand = "render"
 
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
-	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, fuzzCommand, renderCommand}
+	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

@@ -58,6 +58,7 @@ const (
 	sqlCommand        = "sql"
 	attachCommand     = "attach"
 	meshCommand       = "mesh"
+	profilesCommand   = "profiles"
 	fuzzCommand       = "fuzz"
 )
 
@@ -97,6 +98,8 @@ func rows(o options) []row {
 		return attachRows(o.trial)
 	case meshCommand:
 		return meshRows(o.trial)
+	case profilesCommand:
+		return whatIfRows()
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

@@ -20,9 +20,13 @@ const (
 	keepFor   = 5 * time.Second
 )
 
-// Choice is when it was last looked who is behind, and since when another choice is better, 0 for not. The zero value
-// has not looked yet.
-type Choice struct{ looked, better units.Instant }
+// Choice is when it was last looked who is behind, of which applications, and since when another choice is better, 0 for
+// not. The zero value has not looked yet.
+type Choice struct {
+	looked, better units.Instant
+	among          []api.AppID
+	event          bool // These are others than before.
+}
 
 // Decide says which applications are put behind now, and which no more.
 func (c *Choice) Decide(o *estimate.Outlook) (levers []ledger.Lever) {
@@ -30,8 +34,10 @@ func (c *Choice) Decide(o *estimate.Outlook) (levers []ledger.Lever) {
 	if c.looked > 0 && now < c.looked.Add(lookEvery) {
 		return nil
 	}
-	c.looked = now
 	s := gather(o)
+	among := s.among()
+	c.event = c.looked > 0 && !slices.Equal(among, c.among)
+	c.looked, c.among = now, among
 	chosen := c.choose(s, now)
 	for i := range s.all {
 		j, is := &s.all[i], slices.Contains(chosen, i)
@@ -48,7 +54,8 @@ func (c *Choice) Decide(o *estimate.Outlook) (levers []ledger.Lever) {
 	return levers
 }
 
-// choose is which of s are behind from now on: those that are, unless another choice has been better for long.
+// choose is which of s are behind from now on: those that are, unless another choice has been better for long, or an
+// application has come or ended: what holds then is no noise.
 func (c *Choice) choose(s *jobs, now units.Instant) []int {
 	is := s.behind()
 	had, has := s.met(0), s.choose()
@@ -60,7 +67,7 @@ func (c *Choice) choose(s *jobs, now units.Instant) []int {
 	if c.better == 0 {
 		c.better = now
 	}
-	if now < c.better.Add(keepFor) {
+	if !c.event && now < c.better.Add(keepFor) {
 		return is
 	}
 	return chosen
@@ -96,6 +103,15 @@ func gather(o *estimate.Outlook) *jobs {
 		return cmp.Or(cmp.Compare(x.due, y.due), cmp.Compare(x.app.ID, y.app.ID))
 	})
 	return s
+}
+
+// among are the applications of s.
+func (s *jobs) among() (ids []api.AppID) {
+	for _, j := range s.all {
+		ids = append(ids, j.app.ID)
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // jobOf is what a needs of all its nodes.

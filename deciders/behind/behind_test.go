@@ -106,6 +106,30 @@ func TestAMomentChangesNothing(t *testing.T) {
 	}
 }
 
+// An application that comes, or ends, is no noise: what is better then holds at once.
+func TestAnEventIsHeededAtOnce(t *testing.T) {
+	c := four(t, supervisor.Auto, 110)
+	var choice behind.Choice
+	for range 8 {
+		c.Pass(250 * time.Millisecond)
+		if said, _ := decide(c, &choice); len(said) > 0 {
+			t.Fatalf("with time enough: %q", said)
+		}
+	}
+	c.App("app-5", "large", 100, "a")
+	c.Pass(time.Second)
+	said, _ := decide(c, &choice)
+	if len(said) != 1 || !strings.HasPrefix(said[0], "app-") {
+		t.Fatalf("with one more: %q", said)
+	}
+	for range 32 {
+		c.Pass(250 * time.Millisecond)
+		if said, _ := decide(c, &choice); len(said) > 0 {
+			t.Fatalf("it does not stay: %q", said)
+		}
+	}
+}
+
 // None is behind where all can be in time, and where nodes go by another strategy.
 func TestWhoIsNotBehind(t *testing.T) {
 	for name, c := range map[string]*ledgertest.Cluster{

@@ -42,8 +42,6 @@ type App struct {
 	Notices   []string
 	Directive api.Directive // In force.
 	Marks     Marks
-	// Attachment is how it stands if another cluster manager starts its executors.
-	Attachment Attachment
 	// Profile is its own copy of the profile that it is matched to, nil without one.
 	Profile *Profile
 
@@ -360,7 +358,7 @@ func (a *App) Reserved() units.Cores { return a.held.cores }
 // Observed reports whether a is only watched: it is planned as if it were paced,
 // and runs with all cores.
 func (a *App) Observed() bool {
-	return a.Tenant.Launch.Mode == api.ModeObserve || a.Attachment.Observed != ""
+	return a.Tenant.Launch.Mode == api.ModeObserve || a.held.observed
 }
 
 // Unmanaged reports whether quotas of its executors are nobody's to write, but for the bounds of its user.

@@ -18,17 +18,3 @@ type Attached struct {
 	Unguarded bool        `json:"unguarded,omitempty"`
 	Unpaced   string      `json:"unpaced,omitempty"`
 }
-
-// Attachment is how an application stands whose executors another cluster manager starts.
-type Attachment struct {
-	// Observed says why nothing is held back, "" where it is.
-	Observed string `json:"observed,omitempty"`
-	// Wanted is how many executors its driver asks for in all, 0 for as many as its user has said, and On hosts where
-	// they would be best.
-	Wanted int      `json:"wanted,omitempty"`
-	On     []string `json:"wanted_on,omitempty"`
-	// Asked is when Wanted was last another number, Spare since when fewer would do, 0 where they would not; both on
-	// the deadline clock.
-	Asked units.Seconds `json:"asked_s,omitempty"`
-	Spare units.Seconds `json:"spare_since_s,omitempty"`
-}

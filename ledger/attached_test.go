@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -92,7 +93,7 @@ func TestImpossibleAttachmentsChangeNothing(t *testing.T) {
 		"of a number beyond all":                ledger.ExecutorAttached{App: attachedApp, ID: "999999"},
 		"of less than no cores":                 ledger.ExecutorAttached{App: attachedApp, ID: "6", Attached: ledger.Attached{Cores: -1}},
 		"seats for an attached application":     ledger.Seated{App: attachedApp, Nodes: []string{"a"}},
-		"observed though nodes serve it":        ledger.AttachedObserved{App: app, Why: "so"},
+		"observed though nodes serve it":        placement.AttachedObserved{OfApp: ledger.OfApp{App: app}, Because: "so"},
 		"a start with seats that is attached":   ledger.Registered{ID: "app-3", Serial: 9, Tenant: ledger.Tenant{Launch: api.Launch{Attach: &api.Attach{}}}, Seats: &ledger.Seats{Nodes: []string{"a"}}},
 		"seats on a node that only attaches":    ledger.Seated{App: app, Nodes: []string{"attaching"}},
 		"a replacement for an attached one":     ledger.ReplacementSent{App: attachedApp, ID: "6", Lost: "attaching", Node: "attaching"},

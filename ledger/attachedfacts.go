@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // ExecutorAttached: the driver of an application whose executors another cluster manager starts has one. Node is the
@@ -58,67 +57,5 @@ func (f ExecutorAttached) apply(l *Ledger) error {
 		l.allocate(a, x)
 	}
 	x.Registered, x.Attached = true, &told
-	return nil
-}
-
-// ExecutorsWanted: the driver of an application is to ask another cluster manager for so many executors in all, on
-// these hosts if it can, or with 0 for as many as its user has said. Spare says that fewer would do. Says is told its
-// user, "" for nothing.
-type ExecutorsWanted struct {
-	App   api.AppID
-	Count int
-	On    []string
-	Spare bool
-	Says  string
-}
-
-func (f ExecutorsWanted) apply(l *Ledger) error {
-	a, err := l.app(f.App, partState)
-	if err != nil {
-		return err
-	}
-	attach := a.Tenant.Launch.Attach
-	switch {
-	case attach == nil || !a.Running():
-		return fmt.Errorf("application %s is %s, attached: %v", a.ID, a.Outcome.State, attach != nil)
-	case f.Count < 0 || f.Count > api.MostExecutorID,
-		f.Count > 0 && (f.Count < attach.Least || attach.Most > 0 && f.Count > attach.Most):
-		return fmt.Errorf("%s wants %d executors, of at least %d and at most %d", a.ID, f.Count, attach.Least, attach.Most)
-	}
-	t, now := &a.Attachment, max(0, a.At(l.now))
-	if f.Count != t.Wanted {
-		t.Wanted, t.Asked = f.Count, now
-	}
-	if !f.Spare {
-		t.Spare = 0
-	} else if t.Spare == 0 {
-		t.Spare = max(now, leastMoment)
-	}
-	t.On = f.On
-	return nil
-}
-
-// leastMoment stands for the moment 0, which says that there is none.
-const leastMoment units.Seconds = 1e-9
-
-// AttachedObserved: of an application whose executors another cluster manager starts nothing is held back from now on,
-// for that reason, or with "" it is again.
-type AttachedObserved struct {
-	App api.AppID
-	Why string
-}
-
-func (f AttachedObserved) apply(l *Ledger) error {
-	a, err := l.app(f.App, partState)
-	if err != nil {
-		return err
-	}
-	if a.Tenant.Launch.Attach == nil {
-		return fmt.Errorf("application %s has executors that nodes start", a.ID)
-	}
-	a.Attachment.Observed = f.Why
-	for _, node := range a.Seats() {
-		retell(l, l.nodes[node], l.allocation(a, node))
-	}
 	return nil
 }

@@ -142,7 +142,8 @@ func auditHeld[T Subject](x T) string {
 		}
 	}
 	anew := has
-	if anew.count(kinds); anew.effect != has.effect {
+	anew.count(kinds)
+	if !reflect.DeepEqual(anew.effect, has.effect) {
 		return fmt.Sprintf("its facets say %+v, and it is %+v", anew.effect, has.effect)
 	}
 	return ""

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,11 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 		if a := v.App("paused"); !pause.Paused(a) || pause.Until(a, 8) != 4 || a.Pacing() != "paused" {
 			t.Errorf("paused: %v, %v, %s", pause.Paused(a), pause.Until(a, 8), a.Pacing())
 		}
+		a := v.App("attached")
+		want := placement.Attachment{Observed: "no node is on host h2", Wanted: 3, On: []string{"h"}, Asked: 6, Spare: 6}
+		if got := placement.AttachmentOf(a); !reflect.DeepEqual(got, want) || !a.Observed() || a.Directive.Wanted != 3 {
+			t.Errorf("attached: %+v, %+v", got, a.Directive)
+		}
 		var reserved []api.AppID
 		for _, a := range v.Plan(v.Node("a")).Apps {
 			if a.Reserved && a.Least > 0 && a.Band == api.BandPromised {
@@ -67,7 +73,7 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 			t.Errorf("the plan of a reserves for %v", reserved)
 		}
 		for key, value := range d {
-			for _, member := range []string{"reservation", "sleep", "pauses"} {
+			for _, member := range []string{"reservation", "sleep", "pauses", "attachment"} {
 				if strings.Contains(value, `"`+member+`":`) {
 					t.Errorf("%s is as before: %s", key, value)
 				}
@@ -83,7 +89,7 @@ func TestAStoreOfBeforeFacetsIsRestored(t *testing.T) {
 			}
 		}
 	}
-	if d.take(l.Close()); len(d.kept()) != 3 {
-		t.Errorf("left of nodes that sleep or are awake, and of one that is paused: %v", d.kept())
+	if d.take(l.Close()); len(d.kept()) != 4 {
+		t.Errorf("left of nodes that sleep or are awake, and of applications that are paused or attached: %v", d.kept())
 	}
 }

@@ -84,7 +84,7 @@ func examples() []ledger.Fact {
 	const second, third = api.AppID("app-2"), api.AppID("app-3")
 	targets := []ledger.Target{{Node: "a", StageTarget: api.StageTarget{Executor: "2", Weight: 4, Tasks: 4, Work: 9}}}
 	return []ledger.Fact{
-		ledger.ExecutorsWanted{App: "app-10", Count: 3, On: []string{"h"}}, ledger.AttachedObserved{App: "app-10", Why: "no node is there"}, ledger.ExecutorAttached{App: "app-10", ID: "2", Node: "attaching", Attached: ledger.Attached{Host: "h", Cores: 2}},
+		ledger.ExecutorAttached{App: "app-10", ID: "2", Node: "attaching", Attached: ledger.Attached{Host: "h", Cores: 2}},
 		ledger.Archived{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
 		ledger.ClockRead{App: app, Ahead: 7}, ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.Capped{App: app, Cores: 2}, ledger.EventTaken{App: app, Seq: 9},
 		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},

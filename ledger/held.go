@@ -20,6 +20,11 @@ type effect struct {
 	cores  units.Cores
 	drains bool
 	pacing string
+	// observed says that one has all of an application left alone (Facet.Observed), wanted and on are how many executors
+	// its driver is to ask for, and where (Facet.Wants).
+	observed bool
+	wanted   int
+	on       []string
 }
 
 // held is what one facet keeps.

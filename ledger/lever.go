@@ -23,7 +23,6 @@ func (Looked) lever()          {} // Band: as it is.
 func (Seated) lever()          {} // Give seats.
 func (ReplacementSent) lever() {} // Give a seat again that was lost.
 func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.
-func (ExecutorsWanted) lever() {} // Ask another cluster manager for seats, or for fewer.
 func (PlaceGivenBack) lever()  {} // Ceiling: what is kept for a lost seat is anybody's; else it goes with seats.
 func (StageAimed) lever()      {} // Aim.
 func (StageTargeted) lever()   {} // Aim at the deadline that stands.

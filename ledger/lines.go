@@ -251,21 +251,6 @@ func (f ExecutorRefused) Line() Line {
 		f.ID, f.Node, f.Why)
 }
 
-func (f ExecutorsWanted) Line() Line {
-	if f.Says == "" {
-		return quiet("executors wanted")
-	}
-	return usual("executors wanted", ofApp(f.App), "%s: %s", f.App, f.Says)
-}
-
-func (f AttachedObserved) Line() Line {
-	if f.Why == "" {
-		return usual("application held back", ofApp(f.App), "%s is not observed any more: its executors can be held back",
-			f.App)
-	}
-	return trouble("application observed", ofApp(f.App), "%s is observed: %s", f.App, f.Why)
-}
-
 func (f ReplacementSent) Line() Line {
 	return usual("executor replaced", ofExecutor(f.App, f.ID, f.Node),
 		"%s gets executor %s on %s in place of a lost one", f.App, f.ID, f.Node)

@@ -31,8 +31,6 @@ type appRecord struct {
 	Notice    string        `json:"notice,omitempty"`
 	Notices   []string      `json:"notices,omitempty"`
 	Directive api.Directive `json:"directive"`
-
-	Attachment Attachment `json:"attachment,omitzero"`
 }
 
 type markRecord struct {
@@ -114,7 +112,7 @@ func (l *Ledger) saveApp(a *App) {
 		v.kept = number
 		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
 			Outcome: a.Outcome,
-			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive, Attachment: a.Attachment})
+			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
 	}
 	if flushes {
 		l.saveUsage(a)

@@ -46,7 +46,7 @@ func (t *Allocation) start(n *Node) *api.Launch {
 	if t.launch == nil {
 		launch := t.App.Tenant.Launch
 		launch.Cores, launch.Attach = n.Slots(launch), launch.Attach.On(n.Machine)
-		if t.App.Attachment.Observed != "" && !launch.Mode.Unmanaged() {
+		if t.App.held.observed && !launch.Mode.Unmanaged() {
 			launch.Mode = api.ModeObserve
 		}
 		if launch.Attach != nil {
@@ -238,7 +238,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 func (l *Ledger) direct(a *App) (renewed bool) {
 	// Mostly only targets have changed, and this is thrown away.
 	d := api.Directive{Gated: a.Gated(), Executors: l.batch.directed[:0], Queued: a.Queue(), Notice: a.Notice,
-		Dead: a.Dead(), Shares: a.shares(), Wanted: a.Attachment.Wanted, WantedOn: a.Attachment.On}
+		Dead: a.Dead(), Shares: a.shares(), Wanted: a.held.wanted, WantedOn: a.held.on}
 	if a.Profile != nil {
 		d.Pool = a.Profile.Recorded.Habit.Pool
 	}

@@ -41,8 +41,14 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 	changed := false
 	switch {
 	case s.app != nil:
+		observed := s.app.Observed()
 		if changed, err = takeIn(s.app, l, f); changed {
 			s.parts |= partPlans
+		}
+		for _, node := range s.app.Seats() {
+			if observed != s.app.Observed() {
+				retell(l, l.nodes[node], l.allocation(s.app, node))
+			}
 		}
 	case s.node != nil:
 		drained := s.node.Draining()

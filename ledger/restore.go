@@ -418,7 +418,7 @@ func (a *App) restoreRecord(r api.Pair) error {
 		return err
 	}
 	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
-	a.Wait, a.Attachment = record.Wait, record.Attachment
+	a.Wait = record.Wait
 	if a.Queued() != (a.Wait != nil) {
 		return fmt.Errorf("it is %s, and waits: %v", a.Outcome.State, a.Wait != nil)
 	}

@@ -84,7 +84,7 @@ func (t attached) enter(by api.Principal, d admission.Admission) (*ledger.App, e
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
 	if wanted > 0 {
-		t.apply(ledger.ExecutorsWanted{App: d.ID, Count: wanted})
+		t.apply(placement.ExecutorsWanted{OfApp: ledger.OfApp{App: d.ID}, Count: wanted})
 	}
 	return t.view.App(d.ID), nil
 }
@@ -278,8 +278,8 @@ func (t attached) follow(a *ledger.App) {
 	}
 	t.memory.lent.walks++
 	t.resize(a)
-	if why := observed(a, t.view); why != a.Attachment.Observed && a.Promise.Mode != ledger.Off {
-		t.record(ledger.AttachedObserved{App: a.ID, Why: why})
+	if why := observed(a, t.view); why != placement.AttachmentOf(a).Observed && a.Promise.Mode != ledger.Off {
+		t.record(placement.AttachedObserved{OfApp: ledger.OfApp{App: a.ID}, Because: why})
 		if why == "" {
 			why = "its executors can be held back again"
 		}

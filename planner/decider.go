@@ -50,7 +50,7 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 	case pause.TargetsPaused:
 		c.say(f.App, f.Says)
 		c.retarget(c.view.App(f.App))
-	case ledger.ExecutorsWanted:
+	case placement.ExecutorsWanted:
 		c.say(f.App, f.Says)
 	case ledger.Seated:
 		c.resize(c.view.App(f.App))

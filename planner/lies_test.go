@@ -121,14 +121,14 @@ func TestANumberOfExecutorsThatLiesIsCaught(outer *testing.T) {
 				Promise: ledger.Promise{Profile: "p", Start: ledgertest.Start, Deadline: units.Seconds(rapid.IntRange(20, 900).Draw(t, "deadline")), Mode: ledger.Paced}})
 		c.App("app-2", "p", 100, "own")
 		levers := fewest.Decide(outlook(c), c.View().App("app-1"))
-		f := levers[0].(ledger.ExecutorsWanted)
-		name := lie(t, &f, map[string]func(*ledger.ExecutorsWanted){
-			"another application":            func(f *ledger.ExecutorsWanted) { f.App = "app-9" },
-			"one that nodes serve":           func(f *ledger.ExecutorsWanted) { f.App = "app-2" },
-			"fewer than the user wants":      func(f *ledger.ExecutorsWanted) { f.Count = 1 },
-			"more than the user allows":      func(f *ledger.ExecutorsWanted) { f.Count = 7 },
-			"less than none":                 func(f *ledger.ExecutorsWanted) { f.Count = -1 },
-			"more than anybody could number": func(f *ledger.ExecutorsWanted) { f.Count = api.MostExecutorID + 1 },
+		f := levers[0].(placement.ExecutorsWanted)
+		name := lie(t, &f, map[string]func(*placement.ExecutorsWanted){
+			"another application":            func(f *placement.ExecutorsWanted) { f.App = "app-9" },
+			"one that nodes serve":           func(f *placement.ExecutorsWanted) { f.App = "app-2" },
+			"fewer than the user wants":      func(f *placement.ExecutorsWanted) { f.Count = 1 },
+			"more than the user allows":      func(f *placement.ExecutorsWanted) { f.Count = 7 },
+			"less than none":                 func(f *placement.ExecutorsWanted) { f.Count = -1 },
+			"more than anybody could number": func(f *placement.ExecutorsWanted) { f.Count = api.MostExecutorID + 1 },
 		})
 		recorded(t, c, name, f)
 	})

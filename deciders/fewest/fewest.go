@@ -23,15 +23,15 @@ func First(o *estimate.Outlook, a *ledger.App) int {
 
 // Decide says how many executors a, which is attached and runs, asks for from now on, and which of them go.
 func Decide(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
-	at := a.Attachment
+	at := placement.AttachmentOf(a)
 	switch {
 	case !foretold(a) && at.Wanted > 0:
-		return []ledger.Lever{ledger.ExecutorsWanted{App: a.ID}}
+		return []ledger.Lever{placement.ExecutorsWanted{OfApp: ledger.OfApp{App: a.ID}}}
 	case !foretold(a), a.Promise.Late, a.Promise.Unheard:
 		return nil
 	}
 	s := view(o, a)
-	next := ledger.ExecutorsWanted{App: a.ID, Count: at.Wanted, Spare: at.Spare > 0}
+	next := placement.ExecutorsWanted{OfApp: ledger.OfApp{App: a.ID}, Count: at.Wanted, Spare: at.Spare > 0}
 	var going []*ledger.Executor
 	switch fewer := s.fewest(params.Spare); {
 	case at.Wanted == 0 || s.end(at.Wanted) > s.due(params.Late):

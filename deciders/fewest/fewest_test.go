@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/fewest"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	_ "github.com/sparkpacer/pacer/test/draws"
@@ -62,11 +63,11 @@ func TestTheFewestThatKeepTheDeadline(t *testing.T) {
 	}
 }
 
-func wanted(t *testing.T, levers []ledger.Lever) (w ledger.ExecutorsWanted, leave []api.ExecutorID) {
+func wanted(t *testing.T, levers []ledger.Lever) (w placement.ExecutorsWanted, leave []api.ExecutorID) {
 	t.Helper()
 	for _, l := range levers {
 		switch f := l.(type) {
-		case ledger.ExecutorsWanted:
+		case placement.ExecutorsWanted:
 			w = f
 		case ledger.ExecutorLeaving:
 			leave = append(leave, f.ID)
@@ -78,7 +79,7 @@ func wanted(t *testing.T, levers []ledger.Lever) (w ledger.ExecutorsWanted, leav
 func TestMoreWhenLateAndFewerWhenIdle(t *testing.T) {
 	// Two are there, and the first stage stands still: it asks for more.
 	c, a := attached(t, 200, 2, api.Attach{Most: 8})
-	c.Know(ledger.ExecutorsWanted{App: app, Count: 2})
+	c.Know(placement.ExecutorsWanted{OfApp: ledger.OfApp{App: app}, Count: 2})
 	if got := fewest.Decide(outlook(c), a); len(got) != 0 {
 		t.Fatalf("in time it wants %+v", got)
 	}
@@ -90,7 +91,7 @@ func TestMoreWhenLateAndFewerWhenIdle(t *testing.T) {
 
 	// Eight are there where two do: six go after half a minute, the newest first.
 	c, a = attached(t, 300, 8, api.Attach{Most: 8})
-	c.Know(ledger.ExecutorsWanted{App: app, Count: 8})
+	c.Know(placement.ExecutorsWanted{OfApp: ledger.OfApp{App: app}, Count: 8})
 	if w, leave = wanted(t, fewest.Decide(outlook(c), a)); !w.Spare || w.Count != 8 || len(leave) > 0 {
 		t.Fatalf("at once it wants %+v, and %v leave", w, leave)
 	}
@@ -114,11 +115,11 @@ func TestMoreWhenLateAndFewerWhenIdle(t *testing.T) {
 // One whose end nobody can foretell has what its user has asked for.
 func TestNobodyKnowsHowMany(t *testing.T) {
 	c, a := attached(t, 300, 1, api.Attach{})
-	c.Know(ledger.ExecutorsWanted{App: app, Count: 4}, ledger.ModeSet{App: app, Mode: ledger.Unpaced})
+	c.Know(placement.ExecutorsWanted{OfApp: ledger.OfApp{App: app}, Count: 4}, ledger.ModeSet{App: app, Mode: ledger.Unpaced})
 	if w, _ := wanted(t, fewest.Decide(outlook(c), a)); w.App != app || w.Count != 0 {
 		t.Fatalf("it wants %+v", w)
 	}
-	c.Know(ledger.ExecutorsWanted{App: app})
+	c.Know(placement.ExecutorsWanted{OfApp: ledger.OfApp{App: app}})
 	if got := fewest.Decide(outlook(c), a); len(got) != 0 || fewest.First(outlook(c), a) != 0 {
 		t.Fatalf("it wants %+v", got)
 	}
@@ -155,7 +156,7 @@ func TestWithinTheBounds(outer *testing.T) {
 		for range 20 {
 			c.To(units.Seconds(rapid.IntRange(0, 700).Draw(t, "at")))
 			for _, l := range fewest.Decide(outlook(c), a) {
-				if w, ok := l.(ledger.ExecutorsWanted); ok && (w.Count < max(1, least) || w.Count > most) {
+				if w, ok := l.(placement.ExecutorsWanted); ok && (w.Count < max(1, least) || w.Count > most) {
 					t.Fatalf("wants %+v, of %d to %d", w, least, most)
 				}
 				c.Know(l)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -16,7 +17,7 @@ const grants units.Seconds = 60
 // Granted has the verdict on an attached application follow what its cluster manager has given it: as soon as that is
 // all that it asks for, or after a while. It stays held back.
 func (p Policy) Granted(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
-	t, has := &a.Attachment, stay(a)
+	t, has := placement.AttachmentOf(a), stay(a)
 	if t.Wanted == 0 || has == 0 || !a.Paced() || has < t.Wanted && a.At(o.View.Now()) < t.Asked+grants {
 		return nil
 	}
@@ -39,11 +40,11 @@ func Reason(a *ledger.App) string {
 // grant says what an attached application's cluster manager has given it, and what of that is not guaranteed; "" for
 // one that asks for nothing and has nothing.
 func grant(a *ledger.App) string {
-	attach, has := a.Tenant.Launch.Attach, stay(a)
-	if attach == nil || !a.Running() || has+a.Attachment.Wanted == 0 {
+	attach, has, wanted := a.Tenant.Launch.Attach, stay(a), placement.AttachmentOf(a).Wanted
+	if attach == nil || !a.Running() || has+wanted == 0 {
 		return ""
 	}
-	said, wanted := fmt.Sprintf("%s has given it %d executors", attach.Manager, has), a.Attachment.Wanted
+	said := fmt.Sprintf("%s has given it %d executors", attach.Manager, has)
 	switch {
 	case has == 0:
 		said = fmt.Sprintf("%d executors are asked of %s", wanted, attach.Manager)

@@ -100,23 +100,14 @@ func (a *aligner) sole(s *api.ProfileStage, m match) bool {
 
 func (a *aligner) taken(i int) bool { return a.coming.between(i, i+1) == 0 }
 
-// The losses, in nats, below which an annotation is likelier than none: while the run goes on, and
-// when it is over.
-const (
-	lossOfNew  = 3.5
-	lossAtLast = 6.2
-	// lossOfOnly is added where no other annotation has the key.
-	lossOfOnly = 2
-)
-
 // match finds the annotation of a stage of the run that has become ready, s, whose ID is that of the
 // run. changed are the stages of the run that turned out to have another one, or none.
 func (a *aligner) match(s *api.ProfileStage) (found match, changed []int, is bool) {
-	return a.choose(s, lossOfNew)
+	return a.choose(s, params.New)
 }
 
 // settle is match for a stage that match has left, when the run is over.
-func (a *aligner) settle(s *api.ProfileStage) { a.choose(s, lossAtLast) }
+func (a *aligner) settle(s *api.ProfileStage) { a.choose(s, params.AtLast) }
 
 func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, changed []int, is bool) {
 	all := a.candidates(s)
@@ -126,12 +117,12 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 	slices.SortFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.loss, y.loss), x.place-y.place) })
 	best := all[0]
 	if a.sole(s, best) {
-		if most += lossOfOnly; most > lossAtLast {
+		if most += params.Only; most > params.AtLast {
 			most = math.Inf(1) // Nothing else is left for either.
 		}
 	}
 	best.sure = a.sure(all, most)
-	if best.loss >= most || best.by == ByQuery && best.sure < leastSure && most < lossAtLast {
+	if best.loss >= most || best.by == ByQuery && best.sure < params.LeastSure && most < params.AtLast {
 		return match{}, nil, false
 	}
 	if s.Query != nil && a.stages[best.place].Query != nil {
@@ -147,7 +138,7 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 }
 
 // certain reports whether the stage that has place i says where the run has come to.
-func (a *aligner) certain(i int) bool { return a.matched[a.owner[i]].sure >= surely }
+func (a *aligner) certain(i int) bool { return a.matched[a.owner[i]].sure >= params.Surely }
 
 // restore is take for a stage that was matched before, by whatever it was.
 func (a *aligner) restore(s *api.ProfileStage, i int) {
@@ -179,13 +170,6 @@ func (a *aligner) sure(all []match, most float64) units.Fraction {
 	return units.Fraction(1 / doubt)
 }
 
-// leastSure is how sure a stage of a query must be while the run goes on. The next stage of the query will say which
-// query it is, and a wrong one would have them all.
-const leastSure = 0.6
-
-// surely is how sure a match is that says where the run has come to.
-const surely = 0.7
-
 // most that doubtful has.
 const mostDoubtful = 32
 
@@ -200,13 +184,13 @@ func (a *aligner) take(s *api.ProfileStage, m match) {
 		a.filling.take(m.place, a.on[m.place], s.ID)
 	}
 	a.matched[s.ID], a.owner[m.place] = m, s.ID
-	if m.sure < surely || m.loss > 1 {
+	if m.sure < params.Surely || m.loss > 1 {
 		if len(a.doubtful) == mostDoubtful {
 			a.doubtful = slices.Delete(a.doubtful, 0, 1)
 		}
 		a.doubtful = append(a.doubtful, m.place)
 	}
-	if m.sure >= surely {
+	if m.sure >= params.Surely {
 		a.come.front = m.place
 		a.come.jobs[s.Job] = p.Job
 		if site, line := callSite(s.Name); s.Query == nil {
@@ -238,7 +222,7 @@ func (a *aligner) candidates(s *api.ProfileStage) []match {
 	if l, known := a.byLineage[s.Lineage]; known {
 		c.key(l, ByLineage)
 	}
-	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < lossOfNew || a.sole(c.s, m) }) {
+	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < params.New || a.sole(c.s, m) }) {
 		c.place()
 	}
 	return c.found
@@ -260,7 +244,7 @@ func (c *search) consider(i int, by By) {
 	if c.a.folded(i) {
 		may = may && c.a.filling.room[i] > 0
 	} else if c.a.taken(i) {
-		loss += lossOfChange
+		loss += params.Change
 		may = may && loss < c.a.matched[c.a.owner[i]].loss
 	}
 	if !may {
@@ -302,9 +286,6 @@ func (c *search) place() {
 		return
 	}
 }
-
-// lossOfChange is how much likelier another owner must be than the one that is there.
-const lossOfChange = 1.5
 
 // counts is a Fenwick tree: how many of a range of places are left.
 type counts []int

@@ -9,38 +9,6 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// Losses are nats: one annotation is exp(n) times as likely as another whose loss is n more.
-const (
-	// lossOfCode is of a stage of a SQL query that is planned otherwise than in the profile.
-	lossOfCode    = 0.8
-	lossOfLineage = 1.5
-	// lossOfSite is of one whose signature others have.
-	lossOfSite  = 1
-	lossOfPlace = 1.5
-	// lossOfQuery is of a stage that comes in a query of another shape.
-	lossOfQuery = 2.5
-	lossOfName  = 1.5
-	lossOfLine  = 0.3
-	// lossOfKind is of one of which only one side is of a query.
-	lossOfKind = 3
-	// lossOfNth is of a query that is another one of its shape.
-	lossOfNth = 0.2
-	// lossOfParents is of one that reads what its annotation does not read.
-	lossOfParents = 3
-	// lossOfNewParents is of one that reads what no annotation has written.
-	lossOfNewParents = 1.5
-	lossOfTasks      = 1
-	// lossOfJob is of one that is not in the job of the profile that others of its job are in.
-	lossOfJob      = 1
-	lossOfBack     = 1.5
-	lossOfSkip     = 1
-	mostLossOfSkip = 3
-	mostLossOfSize = 6.5
-	mostLossOfOnly = 4.5 // Its code says enough.
-	// lossOfScale is of a stage whose input has grown otherwise than that of the run.
-	lossOfScale = 1
-)
-
 // loss is how unlikely it is that s has the annotation at place i, which is on a list of that key;
 // false where it cannot be.
 func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
@@ -52,15 +20,15 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 	switch by {
 	case BySignature:
 	case ByLineage:
-		loss += lossOfLineage
+		loss += params.Lineage
 		if _, known := a.bySignature[s.Signature]; known {
-			loss += lossOfSite
+			loss += params.Site
 		}
 	case ByPlace:
 		if p.Signature == s.Signature {
 			return 0, false
 		}
-		loss += lossOfPlace
+		loss += params.Place
 	}
 	if s.Query != nil && p.Query != nil {
 		mine, its := queryOf(s.Query), queryOf(p.Query)
@@ -75,28 +43,28 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 		case is:
 			order = false
 		case mine.nth != its.nth:
-			loss += lossOfNth
+			loss += params.Nth
 		}
 		switch {
 		case s.Query.Shape == p.Query.Shape && s.Query.Exchange == p.Query.Exchange:
 		case a.shapes[s.Query.Shape]:
 			return 0, false
 		case !is:
-			loss += lossOfQuery
+			loss += params.Query
 		}
 		if by == ByQuery && p.Signature != s.Signature {
-			loss += lossOfCode
+			loss += params.Code
 		}
 	} else {
 		if s.Signature != p.Signature || !a.only(i) {
 			loss += a.lossByName(s.Name, p.Name)
 		}
 		if s.Query != nil && len(a.byExchange) > 0 || p.Query != nil && len(a.who.queries) > 0 {
-			loss += lossOfKind
+			loss += params.Kind
 		}
 	}
 	if job, known := a.come.jobs[s.Job]; known && order && job != p.Job {
-		loss += lossOfJob
+		loss += params.Job
 	}
 	parents, agree := a.lossByParents(s, i)
 	loss += parents + a.lossBySize(s, i)
@@ -113,9 +81,9 @@ func (a *aligner) lossOfFolded(s *api.ProfileStage, by By) (float64, bool) {
 		return 0, true
 	case ByLineage:
 		if _, known := a.bySignature[s.Signature]; known {
-			return lossOfLineage + lossOfSite, true
+			return params.Lineage + params.Site, true
 		}
-		return lossOfLineage, true
+		return params.Lineage, true
 	}
 	return 0, false
 }
@@ -129,9 +97,9 @@ func (a *aligner) lossByName(seen, known string) float64 {
 	case known == "":
 		return 0
 	case site != other:
-		return lossOfName
+		return params.Name
 	}
-	return min(lossOfName, lossOfLine*math.Log1p(math.Abs(float64(line-was-a.come.moved))))
+	return min(params.Name, params.Line*math.Log1p(math.Abs(float64(line-was-a.come.moved))))
 }
 
 // callSite divides "collect at app.py:33" into where and line, 0 where there is none.
@@ -166,13 +134,13 @@ func (a *aligner) lossByParents(s *api.ProfileStage, i int) (loss float64, agree
 	}
 	switch {
 	case other > 0 && known == 0:
-		return lossOfParents, false
+		return params.Parents, false
 	case other > 0:
-		return lossOfParents / 2, true
+		return params.Parents / 2, true
 	case known > 0:
 		return 0, true
 	case len(s.Parents) > 0 && len(a.parents[i]) > 0:
-		return lossOfNewParents, false
+		return params.NewParents, false
 	}
 	return 0, false
 }
@@ -195,7 +163,7 @@ func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
 	if !known {
 		switch {
 		case s.Query == nil && p.Tasks > 0 && s.Tasks != p.Tasks:
-			return lossOfTasks
+			return params.Tasks
 		case s.Bytes > 0 && p.Bytes == 0, s.Bytes == 0 && p.Bytes > 0:
 			return 1
 		}
@@ -209,10 +177,10 @@ func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
 	}
 	loss := a.come.scale.loss(r, sum/float64(n), n > 0)
 	if a.only(i) {
-		return min(loss, mostLossOfOnly)
+		return min(loss, params.MostOnly)
 	}
 	if s.Query == nil && p.Tasks > 0 && s.Tasks != p.Tasks {
-		loss += lossOfTasks
+		loss += params.Tasks
 	}
 	return loss
 }
@@ -224,13 +192,13 @@ func (a *aligner) lossByOrder(i int) float64 {
 	case a.come.front >= 0 && a.begins[i] == a.begins[front]:
 		return 0
 	case i < a.come.front:
-		return lossOfBack
+		return params.Back
 	}
 	n := a.coming.between(a.come.front+1, a.begins[i])
 	if n <= 0 {
 		return 0
 	}
-	return min(mostLossOfSkip, lossOfSkip+0.4*math.Log(float64(n)))
+	return min(params.MostSkip, params.Skip+params.SkipEach*math.Log(float64(n)))
 }
 
 // ratio is the logarithm of how much more s reads than p, false where that is not known.
@@ -251,13 +219,6 @@ type scale struct {
 	newest       [8]float64
 }
 
-// Spreads: the least that is believed, what it is before any stage is known, and that of most weight.
-const (
-	leastSpread = 0.04
-	atFirst     = 0.6
-	mostSpread  = 0.7
-)
-
 // note takes in what a stage has read that may be another one.
 func (c *scale) note(r float64, known bool) {
 	if known {
@@ -273,28 +234,28 @@ func (c *scale) learn(r float64, known bool) {
 	}
 	c.note(r, known)
 	c.n++
-	weight := max(0.1, 1/float64(c.n+1))
+	weight := max(params.LeastWeight, 1/float64(c.n+1))
 	if c.n == 1 {
 		c.mean = r
 	}
-	c.spread += (min(mostSpread, math.Abs(r-c.mean)) - c.spread) * weight
-	c.mean += (max(-mostSpread, min(mostSpread, r-c.mean))) * weight
+	c.spread += (min(params.MostSpread, math.Abs(r-c.mean)) - c.spread) * weight
+	c.mean += (max(-params.MostSpread, min(params.MostSpread, r-c.mean))) * weight
 }
 
 // loss is that of a stage that reads so much more, whose parents have read more by parents if that is known. It reads
 // as much more as the run, as its parents, or as some stage of late, or no more than in the profile.
 func (c *scale) loss(r, parents float64, known bool) float64 {
-	narrow := max(leastSpread, c.spread)
+	narrow := max(params.LeastSpread, c.spread)
 	doubt := 1 / float64(c.n+1)
-	loss := lossOfScale*doubt + far(r-c.mean, narrow+atFirst*doubt)
-	loss = min(loss, lossOfScale*(1-doubt)+far(r, narrow))
+	loss := params.Scale*doubt + far(r-c.mean, narrow+params.AtFirst*doubt)
+	loss = min(loss, params.Scale*(1-doubt)+far(r, narrow))
 	for _, other := range c.newest[:min(c.next, len(c.newest))] {
-		loss = min(loss, lossOfScale+far(r-other, narrow))
+		loss = min(loss, params.Scale+far(r-other, narrow))
 	}
 	if known {
 		loss = min(loss, far(r-parents, narrow))
 	}
-	return min(mostLossOfSize, loss)
+	return min(params.MostSize, loss)
 }
 
 // far is the loss of a distance where width is ordinary.
@@ -308,6 +269,6 @@ func (a *aligner) alike(i, k int) bool {
 		return false
 	}
 	r, known := ratio(x, y)
-	const ordinary = 0.3
-	return (!known || math.Abs(r) < ordinary/2) && math.Abs(math.Log(float64(x.CoreSeconds/y.CoreSeconds))) < ordinary
+	return (!known || math.Abs(r) < params.Ordinary/2) &&
+		math.Abs(math.Log(float64(x.CoreSeconds/y.CoreSeconds))) < params.Ordinary
 }

@@ -207,7 +207,7 @@ func reordered(old, run api.Profile) bool {
 	x := newIndex(&old)
 	o := newOrder(old, x)
 	for _, p := range align(&old, &run).Pairs {
-		if p.Sure >= surely {
+		if p.Sure >= params.Surely {
 			o.come(x.leg[p.Known], 0)
 		}
 	}

@@ -2,8 +2,8 @@ package meter
 
 import "github.com/sparkpacer/pacer/units"
 
-// Params are the numbers by which a Meter estimates, beside its Settings. They were chosen on recorded histories of real
-// runs and on the simulator's tables of skew (docs/decisions/007-progress-is-work.md, 008-longest-chain.md and
+// Params are the numbers by which a Meter estimates, beside its Settings. They were chosen on recorded histories of
+// real runs and on the simulator's tables of skew (docs/decisions/007-progress-is-work.md, 008-longest-chain.md and
 // 014-python-workers.md); the source has none of them.
 type Params struct {
 	// MostOfTask is the most that a running task may count, as a part of it; 0.95: it is not done before it says so.
@@ -29,8 +29,8 @@ type Params struct {
 	// of it is left; 0.5. No cores can make up for it in the end, and what it has won early it gives back.
 	Doubt, Unseen float64
 	// ChainRounds, ChainWork and ChainShare say when chains are worth a look: with so few waiting tasks per slot (8), so
-	// little work of theirs, in core-seconds per slot (2), or a task so large beside all that waits (0.1). By the number of
-	// tasks alone a stage of tasks of 25 ms would be steered by chains in its last 0.2 s only.
+	// little work of theirs, in core-seconds per slot (2), or a task so large beside all that waits (0.1). By the number
+	// of tasks alone a stage of tasks of 25 ms would be steered by chains in its last 0.2 s only.
 	ChainRounds           int
 	ChainWork, ChainShare float64
 	// ThreadsLeast is the part of what its executor's group uses for a stage below which its tasks' threads have to be for

@@ -190,6 +190,7 @@ func (f ExecutorStayed) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is not to be given to %q", f.ID, f.App, f.For)
 	}
 	x.Stayed = true
+	l.turns++
 	return nil
 }
 

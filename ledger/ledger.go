@@ -72,8 +72,8 @@ type Ledger struct {
 	// uptime is how much time has passed, as far as anybody could be heard.
 	uptime time.Duration
 	wishes wishes
-	// growth counts what may let running applications have more executors.
-	growth uint64
+	// growth and turns count changes of PartGrowth and of PartTurns.
+	growth, turns uint64
 
 	apps   map[api.AppID]*App
 	lineup []*App // In order of id; nil when applications have come or gone.

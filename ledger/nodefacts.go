@@ -164,6 +164,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	}
 	if s.Leaving {
 		n.Presence = Left
+		l.turns++
 	}
 	return nil
 }
@@ -537,6 +538,7 @@ func (f NodeLost) apply(l *Ledger) error {
 		return err
 	}
 	n.Presence = Lost
+	l.turns++
 	changeTenants(l, n)
 	return nil
 }

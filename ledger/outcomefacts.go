@@ -103,6 +103,9 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	if a.Over() {
 		return fmt.Errorf("application %s has ended", a.ID)
 	}
+	if a.Queued() {
+		l.turns++
+	}
 	dequeue(l, a)
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason, a.Clocks.EndWait = how.State, how.Ended, how.EndedBy, how.Reason, 0

@@ -117,5 +117,6 @@ type QueuePolicySet struct{ Policy *api.QueuePolicy }
 
 func (f QueuePolicySet) apply(l *Ledger) error { //nolint:unparam // A fact.
 	l.wishes.policy = f.Policy
+	l.turns++
 	return nil
 }

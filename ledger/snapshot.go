@@ -16,7 +16,7 @@ func (v View) Snapshot() View {
 	s := &Ledger{
 		cfg: l.cfg, now: l.now, seq: l.seq, epoch: l.epoch, serial: l.serial, identity: l.identity, term: l.term,
 		uptime: l.uptime,
-		wishes: l.wishes, growth: l.growth, freed: l.freed,
+		wishes: l.wishes, growth: l.growth, turns: l.turns, freed: l.freed,
 		history: l.history, profiles: l.profiles.copy(), learnt: maps.Clone(l.learnt), claims: maps.Clone(l.claims),
 		apps: make(map[api.AppID]*App, len(l.apps)), nodes: make(map[string]*Node, len(l.nodes)),
 	}

@@ -64,3 +64,17 @@ const (
 	// nodeAnew changes when there is to be a new Plan though its content is the same.
 	nodeAnew
 )
+
+// Part is a part of all that a planner knows, which a decider reads: it need not be asked again while View.Version is
+// the same. Parts are joined by |.
+type Part uint8
+
+const (
+	// PartGrowth is what may let running applications have more executors: nodes come, give more, or drain no more.
+	PartGrowth Part = 1 << iota
+	// PartFreed is memory that was given back.
+	PartFreed
+	// PartTurns is whose turn it is among applications that wait: one has ended, a node is lost or leaves, an executor
+	// stays that was to leave for one, or an operator wants another policy.
+	PartTurns
+)

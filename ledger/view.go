@@ -34,8 +34,19 @@ func (v View) Epoch() uint64 { return v.l.epoch }
 // Serial is the newest number given to an application.
 func (v View) Serial() uint64 { return v.l.serial }
 
-// Growth counts what may let running applications have more executors.
-func (v View) Growth() uint64 { return v.l.growth }
+// Version grows when one of those parts changes.
+func (v View) Version(of Part) (version uint64) {
+	if of&PartGrowth != 0 {
+		version += v.l.growth
+	}
+	if of&PartFreed != 0 {
+		version += v.l.freed.times
+	}
+	if of&PartTurns != 0 {
+		version += v.l.turns
+	}
+	return version
+}
 
 // Identity is the name of the planner's store, "" for none.
 func (v View) Identity() string { return v.l.identity }

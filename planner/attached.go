@@ -31,6 +31,9 @@ func (t attached) begin() *ground {
 	return t.memory.lent.ground
 }
 
+// batched reports whether a batch has begun.
+func (t attached) batched() bool { return t.memory.lent.ground != nil }
+
 // settle ends a batch: nodes hold no more than they may.
 func (t attached) settle() {
 	g := t.memory.lent.ground

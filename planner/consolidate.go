@@ -28,11 +28,11 @@ const (
 type sleeper struct{ *core }
 
 // sleeps reports whether a node sleeps that could be woken.
-func sleeps(c *core) bool { return sleeper{c}.asleep() != "" }
+func (z sleeper) sleeps() bool { return z.asleep() != "" }
 
 // rounds reports whether there are rounds: nodes may sleep, or are to be woken, and one has passed since the start.
-func rounds(c *core) bool {
-	return (c.cfg.Consolidate != placement.ConsolidateOff || sleeps(c)) && c.view.Uptime() >= emptyEvery
+func (z sleeper) rounds() bool {
+	return (z.cfg.Consolidate != placement.ConsolidateOff || z.sleeps()) && z.view.Uptime() >= emptyEvery
 }
 
 // round learns, and looks for a node that may sleep.

@@ -26,7 +26,6 @@ func passOn(c *core, by api.Principal, q api.RegisterRequest) error {
 		if !a.Over() {
 			c.record(ledger.RunEnded{App: a.ID, State: api.AppUnknown, At: at, By: api.EndedBySilence,
 				Reason: "its driver has made another context, and did not say how this one ended"})
-			c.memory.line.due = true
 		}
 		if o := a.Outcome; o.DriverEnd && !o.EndedBy.Known() {
 			c.record(ledger.Exited{App: a.ID, At: max(at, o.Stopped), By: api.EndedByNext, Reason: o.Reason, Clean: true,

@@ -48,6 +48,14 @@ type said struct {
 	busy   bool
 }
 
+// mark is when a row of the agenda was asked last, 0 for never, by which version of what it reads, and how often; a row
+// about applications once for each.
+type mark struct {
+	at      units.Instant
+	version uint64
+	times   uint64
+}
+
 // core is what all that decides and takes in has in common: the ledger, and what the step in
 // progress says.
 type core struct {
@@ -66,6 +74,7 @@ type core struct {
 
 	said    said
 	memory  memory
+	marks   map[string]*mark // By row of the agenda.
 	replies []func() Reply
 	answers []Action
 	// moved are the deadlines of applications that wait which were given since the queue was asked, settled
@@ -75,10 +84,20 @@ type core struct {
 	holds   bool
 }
 
+// markOf is the mark of a row.
+func markOf(c *core, row string) *mark {
+	m := c.marks[row]
+	if m == nil {
+		m = new(mark)
+		c.marks[row] = m
+	}
+	return m
+}
+
 func newCore(cfg Config, l *ledger.Ledger) core {
 	v, estimates := l.View(), cfg.estimates()
 	return core{cfg: cfg, ledger: l, view: v, outlook: estimates.Outlook(v), estimates: estimates, places: cfg.places(),
-		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v)), memory: newMemory()}
+		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v)), memory: newMemory(), marks: map[string]*mark{}}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

@@ -24,7 +24,7 @@
 //	of nodes            silent nodes, leaving, machines
 //	of an application   hold, judge, heard again, conclude, driver gone, unheard, killed, pace again, ready,
 //	                    estimated, step response, late, expel, unstarted, replace, grow
-//	of all there is     fairness, stayed, queue, shares
+//	of all there is     fairness, stayed, moved, queue, shares
 //	of attached ones    seek, follow, fewest, granted
 //	of all there is     wake, sleep, behind, vacate, tails, reservation
 //

@@ -45,7 +45,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
-	return &Engine{core: newCore(cfg, l), agenda: newAgenda()}, nil
+	return &Engine{core: newCore(cfg, l), agenda: agenda{table}}, nil
 }
 
 // Step takes one event at now, which does not decrease from call to call (an
@@ -107,7 +107,9 @@ func (e *Engine) Hold() { e.core.holds = true }
 func (e *Engine) Due() bool { return len(e.core.moved) > 0 }
 
 // Asked is how often the queue of applications has been asked.
-func (e *Engine) Asked() uint64 { return e.agenda.times("queue") }
+func (e *Engine) Asked() uint64 {
+	return markOf(&e.core, "queue").times + markOf(&e.core, "moved").times
+}
 
 // configure goes by another configuration from now on.
 func (e *Engine) configure(ev Configure) {
@@ -116,7 +118,7 @@ func (e *Engine) configure(ev Configure) {
 	if err == nil {
 		by := newCore(ev.Config, c.ledger)
 		c.cfg, c.estimates, c.places, c.verdicts, c.line = ev.Config, by.estimates, by.places, by.verdicts, by.line
-		c.memory.line.due = true // Others may be first in the queue.
+		markOf(c, "queue").at = 0 // Others may be first.
 	}
 	c.reply(ev.To, func() any { return api.ControlReply{V: api.Version, Error: api.ToWire(err)} })
 }

@@ -108,6 +108,9 @@ func (f executors) idle(a *ledger.App) {
 	}
 }
 
+// toldAll reports whether the driver that speaks has told all that it knows.
+func (f executors) toldAll() bool { return f.said.idle }
+
 // unstarted gives up executors of a on lost nodes that its driver has not seen, when it has
 // told all that it knows: they were asked for when the node was gone already. One that has run
 // tasks its driver has: what it has told of may have been another one of that id. So it is with

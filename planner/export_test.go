@@ -34,7 +34,6 @@ func LedgerConfig(c Config) ledger.Config { return c.ledger() }
 // Ask has the engine ask another decider.
 func (e *Engine) Ask(d Decider) {
 	e.agenda.rows = append(slices.Clip(e.agenda.rows), row{name: "another", on: onTick, ask: looks(d)})
-	e.agenda.marks = append(e.agenda.marks, mark{})
 }
 
 // Line is how a configuration has the queue served.
@@ -51,7 +50,9 @@ var (
 func (e *Engine) RowsAsked() map[string]uint64 {
 	asked := make(map[string]uint64)
 	for i := range e.agenda.rows {
-		asked[e.agenda.rows[i].name] = e.agenda.marks[i].times
+		if m := e.core.marks[e.agenda.rows[i].name]; m != nil {
+			asked[e.agenda.rows[i].name] = m.times
+		}
 	}
 	return asked
 }

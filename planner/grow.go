@@ -10,11 +10,10 @@ import (
 // replacements, they come when the driver speaks. An application is not looked at while nothing has
 // changed since the last time, or while the queue is to be asked first.
 func (h starter) grow(a *ledger.App) {
-	times, _ := h.view.Freed()
-	freed, backfills := a.Tenant.Crowded && a.Clocks.Freed != times, h.line.Backfills()
+	freed, backfills := a.Tenant.Crowded && a.Clocks.Freed != h.view.Version(ledger.PartFreed), h.line.Backfills()
 	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Tenant.Launch.Attach != nil ||
-		a.Clocks.Grown == h.view.Growth() && !freed && (backfills || !h.memory.shares.more[a.ID]) ||
-		len(h.view.Waiting()) > 0 && freed && (backfills || h.news() != h.memory.line.seen) {
+		a.Clocks.Grown == h.view.Version(ledger.PartGrowth) && !freed && (backfills || !h.memory.shares.more[a.ID]) ||
+		len(h.view.Waiting()) > 0 && freed && (backfills || h.view.Version(lineReads) != markOf(h.core, "queue").version) {
 		return
 	}
 	places, bounded := h.places, false
@@ -22,7 +21,7 @@ func (h starter) grow(a *ledger.App) {
 		if !queue.Grows(h.outlook, a) {
 			return // It is looked at again.
 		}
-		h.memory.shares.renew(h.outlook, h.line, h.news(), h.now)
+		h.memory.shares.renew(h.outlook, h.line, h.view.Version(news), h.now)
 		delete(h.memory.shares.more, a.ID)
 		most := places.Most(a)
 		if share := max(1, h.memory.shares.nodes[a.ID]); share < len(h.view.Nodes()) && (most == 0 || share < most) {

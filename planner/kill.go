@@ -34,7 +34,6 @@ func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	if queued {
 		d.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(d.now), By: api.EndedByKill,
 			Reason: a.Outcome.KillReason()})
-		d.memory.line.due = true
 		return api.ControlReply{Message: fmt.Sprintf("%s is out of the queue", a.ID)}, nil
 	}
 	return api.ControlReply{Message: fmt.Sprintf("%s was told to end; its executors are stopped in %v if it does not",

@@ -11,7 +11,6 @@ import (
 
 // memory is what an engine remembers beside the ledger and the marks of the agenda. A planner that starts has none.
 type memory struct {
-	line     inLine
 	shares   shares
 	reserved reserving
 	even     evenness
@@ -26,14 +25,6 @@ type memory struct {
 	woke  map[string]units.Instant
 	over  map[string]int
 	spare string
-}
-
-// inLine is what had come or been freed when the queue was asked last, and when that was; due says that it is to be
-// asked.
-type inLine struct {
-	seen uint64
-	at   units.Instant
-	due  bool
 }
 
 func newMemory() memory {

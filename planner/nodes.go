@@ -149,7 +149,6 @@ func (f nodes) takeIn(n *ledger.Node, s *api.NodeStatus) {
 	f.settle(n)
 	f.reported(n, s)
 	f.faulty(n, s.Faults)
-	f.memory.line.due = f.memory.line.due || s.Leaving
 }
 
 // faulty ends the applications that a node cannot have any longer. It speaks only for those
@@ -205,7 +204,6 @@ func (f nodes) lose() {
 		switch silent := uptime - n.Heard; {
 		case silent < bound:
 		case n.Here():
-			f.memory.line.due = true
 			f.record(ledger.NodeLost{Node: n.Node, Silent: silent})
 			f.memory.doubts.lost(n.Node)
 		case !n.Planned():

@@ -9,6 +9,11 @@ import (
 // pacing sees to whether applications are held back.
 type pacing struct{ *core }
 
+// given reports whether an application was given another deadline or a most of cores, boundary whether it is at a
+// boundary of stages, or time has passed.
+func (r pacing) given() bool    { return r.said.given != nil }
+func (r pacing) boundary() bool { return r.said.on == onTick || len(r.said.ready) > 0 }
+
 // again looks whether a, as far as it has come, should be held back that is not,
 // or the other way round: at each boundary and tick.
 func (r pacing) again(a *ledger.App) { r.apply(r.verdicts.Repace(r.outlook, a)...) }

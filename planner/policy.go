@@ -23,7 +23,7 @@ func (h starter) setPolicy(q api.ControlRequest) (api.ControlReply, error) {
 		fact.Policy = changed(h.view.QueuePolicy(), *q.Policy)
 	}
 	h.record(fact)
-	h.line, h.memory.line.due = h.cfg.line(h.cfg.PolicyIn(h.view)), true // Others may be first in the queue.
+	h.line = h.cfg.line(h.cfg.PolicyIn(h.view))
 	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
 }
 

@@ -71,25 +71,31 @@ func (h starter) refuse(d admission.Admission) {
 		Run: report.Run(h.estimates, h.view, a, &detail.AppSummary)})
 }
 
-// due reports whether the policy is to be asked: something has come or been freed, or it is long ago; and once for all
-// deadlines of applications that wait which were given since. Where the planner is busy, what it is to be asked for is
-// still so later.
-func (h starter) due() bool {
-	m := &h.memory.line
-	switch {
-	case h.said.busy || h.holds && h.said.on&(onTick|onSettle) == 0:
-		return false
-	case len(h.moved) > 0:
-		return true
-	}
-	return h.said.on == onTick && len(h.view.Waiting()) > 0 &&
-		(h.news() != m.seen || m.due || h.now >= m.at.Add(askEvery) || h.missed())
+// lineReads is what the order of applications that wait and their room depend on, news what of that is nodes' memory.
+const lineReads, news = news | ledger.PartTurns, ledger.PartGrowth | ledger.PartFreed
+
+// waits reports whether the policy may be asked: an application waits, and the planner is not busy.
+func (h starter) waits() bool { return len(h.view.Waiting()) > 0 && !h.said.busy }
+
+// moves reports whether the policy is to be asked once for all deadlines of applications that wait which were given
+// since.
+func (h starter) moves() bool {
+	return len(h.moved) > 0 && !h.said.busy && (!h.holds || h.said.on&(onTick|onSettle) != 0)
 }
 
 // serve asks the policy about all that wait, and has those answered who asked for it.
 func (h starter) serve() {
-	h.ask()
+	m := markOf(h.core, "queue")
+	m.at, m.version = h.now, h.view.Version(lineReads)
+	h.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
 	h.settle()
+}
+
+// missed reports whether an application that waits was to start since a moment. By the default nobody can help it.
+func (h starter) missed(since units.Instant) bool {
+	return !h.line.Backfills() && slices.ContainsFunc(h.view.Waiting(), func(a *ledger.App) bool {
+		return a.Wait.Start > since && a.Wait.Start <= h.now
+	})
 }
 
 // settle tells what came of deadlines that were given to applications that wait.
@@ -102,6 +108,10 @@ func (h starter) settle() {
 	h.replies = append(h.replies, h.settled...)
 	h.moved, h.settled = nil, nil
 }
+
+// renews reports whether reservations may be decided on again: an application has come, has another deadline, or time
+// has passed.
+func (h starter) renews() bool { return h.said.on == onTick || h.said.newcomer != "" || h.said.redue }
 
 // reserve decides on reservations where that is to be done again. Users are told, but for that of the application that
 // comes: its reply says it.
@@ -132,26 +142,6 @@ func (h starter) reservations(levers []ledger.Lever) {
 	}
 }
 
-// news counts what has come and been freed.
-func (h starter) news() uint64 {
-	freed, _ := h.view.Freed()
-	return h.view.Growth() + freed
-}
-
-// ask asks the policy about all that wait.
-func (h starter) ask() {
-	m := &h.memory.line
-	m.seen, m.at, m.due = h.news(), h.now, false
-	h.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
-}
-
-// missed reports whether one that waits was to start since the policy was asked. By the default nobody can help it.
-func (h starter) missed() bool {
-	return !h.line.Backfills() && slices.ContainsFunc(h.view.Waiting(), func(a *ledger.App) bool {
-		return a.Wait.Start > h.memory.line.at && a.Wait.Start <= h.now
-	})
-}
-
 // stayed gives executors up that were to leave for one that waits, and have taken too long: another one is asked.
 func (h starter) stayed() {
 	for _, w := range h.view.Waiting() {
@@ -164,14 +154,13 @@ func (h starter) stayed() {
 			if x.Gone || x.Stayed || a.Instant(x.Asked).Add(queue.Stays) > h.now {
 				continue
 			}
-			h.memory.line.due = true
 			h.record(ledger.ExecutorStayed{App: a.ID, ID: x.ID, Node: x.Node, For: w.ID, After: queue.Stays})
 		}
 	}
 }
 
 // share has the rule of the queue asked how far applications may grow.
-func (h starter) share() { h.memory.shares.tick(h.outlook, h.line, h.news(), h.now) }
+func (h starter) share() { h.memory.shares.tick(h.outlook, h.line, h.view.Version(news), h.now) }
 
 // look adds how even applications are served to what is known of that.
 func (h starter) look() { h.memory.even.look(h.view, h.places) }

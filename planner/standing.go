@@ -26,7 +26,6 @@ func (d requests) standing(ev Standing) {
 // loseNode has a node be lost at once: nothing that it says is heard any more.
 func (d requests) loseNode(name string) {
 	if n := d.view.Node(name); n != nil && n.Here() {
-		d.memory.line.due = true
 		d.record(ledger.NodeLost{Node: n.Node, Revoked: true})
 	}
 }
@@ -44,7 +43,6 @@ func (d requests) ownerStands(a *ledger.App, revoked bool) {
 		judgement.Reason = why
 		d.apply(ledger.TurnedDown{App: a.ID, Name: a.Name, Err: api.Errorf(api.KindDenied, "%s", why),
 			At: a.At(d.now), Judgement: judgement})
-		d.memory.line.due = true
 	default:
 		d.say(a.ID, fmt.Sprintf("%s: it is ended in %v", why, d.cfg.RevokeGrace))
 	}

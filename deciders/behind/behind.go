@@ -15,29 +15,27 @@ import (
 )
 
 const (
-	// lookEvery is how often it is looked whether another choice is better, and after how long of that it is taken.
-	lookEvery = time.Second
-	keepFor   = 5 * time.Second
+	// Every is how often Decide is to be asked; keepFor is after how long of another choice being better that is taken.
+	Every   = time.Second
+	keepFor = 5 * time.Second
 )
 
-// Choice is when it was last looked who is behind, of which applications, and since when another choice is better, 0 for
-// not. The zero value has not looked yet.
+// Choice is of which applications it was last, and since when another choice is better, 0 for not. The zero value is of
+// none yet.
 type Choice struct {
-	looked, better units.Instant
-	among          []api.AppID
-	event          bool // These are others than before.
+	better units.Instant
+	made   bool
+	among  []api.AppID
+	event  bool // These are others than before.
 }
 
 // Decide says which applications are put behind now, and which no more.
 func (c *Choice) Decide(o *estimate.Outlook) (levers []ledger.Lever) {
 	now := o.View.Now()
-	if c.looked > 0 && now < c.looked.Add(lookEvery) {
-		return nil
-	}
 	s := gather(o)
 	among := s.among()
-	c.event = c.looked > 0 && !slices.Equal(among, c.among)
-	c.looked, c.among = now, among
+	c.event = c.made && !slices.Equal(among, c.among)
+	c.made, c.among = true, among
 	chosen := c.choose(s, now)
 	for i := range s.all {
 		j, is := &s.all[i], slices.Contains(chosen, i)

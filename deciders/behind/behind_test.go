@@ -53,8 +53,8 @@ func decide(c *ledgertest.Cluster, of *behind.Choice) (said []string, bands map[
 // wait lets time pass until something is decided, and says after how long.
 func wait(c *ledgertest.Cluster, of *behind.Choice) (passed time.Duration, said []string, bands map[api.AppID]api.Band) {
 	for passed < 20*time.Second && len(said) == 0 {
-		c.Pass(250 * time.Millisecond)
-		passed += 250 * time.Millisecond
+		c.Pass(behind.Every)
+		passed += behind.Every
 		said, bands = decide(c, of)
 	}
 	return passed, said, bands

@@ -67,8 +67,7 @@ func aroundOf(v ledger.View) around {
 		mix(math.Float64bits(float64(n.Offered)))
 		mix(uint64(n.Room()))
 	}
-	freed, _ := v.Freed()
-	return around{h, v.Growth() + freed}
+	return around{h, v.Version(ledger.PartGrowth | ledger.PartFreed)}
 }
 
 // holds reports whether what was found by b is about what would be found by now.

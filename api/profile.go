@@ -123,8 +123,24 @@ type StageHabit struct {
 	Collector  units.Fraction `json:"collector,omitempty"`
 	Spilled    float64        `json:"spilled_bytes,omitempty"`
 	PeakMemory float64        `json:"peak_memory_bytes,omitempty"`
+	// Sure says how its work is known where no run under Pacer has measured it. Factor is how many times the CPU time of
+	// its tasks' threads its groups used under Pacer: compiler, collector and Python are no such threads; 0 for unknown.
+	Sure   Sure    `json:"sure,omitempty"`
+	Factor float64 `json:"factor,omitempty"`
 	Jump       Jump           `json:"jump,omitzero"`
 }
+
+// Sure is how the work of a stage is known.
+type Sure string
+
+const (
+	// SureMeasured is work that groups have used, or work of a log by a factor that was measured so.
+	SureMeasured Sure = ""
+	// SureDerived follows from the time for which the tasks of its application ran without waiting.
+	SureDerived Sure = "derived"
+	// SureGuessed follows from nothing of the application.
+	SureGuessed Sure = "guessed"
+)
 
 // Growth is how the work of a stage goes with its size, what it reads: as the power Power of that, from 0 to 2, within
 // the standard deviation Doubt.
@@ -410,6 +426,9 @@ func (h *StageHabit) validate(f *faults) {
 	f.between("collector", float64(h.Collector), 0, 1)
 	f.finite("spilled_bytes", h.Spilled)
 	f.finite("peak_memory_bytes", h.PeakMemory)
+	f.check(h.Sure == SureMeasured || h.Sure == SureDerived || h.Sure == SureGuessed,
+		"sure is %q, want derived or guessed", Clip(string(h.Sure), MostToken))
+	f.finite("factor", h.Factor)
 	f.between("growth.power", g.Power, 0, 2)
 	f.finite("growth.doubt", g.Doubt)
 	f.check(g.By == "" || g.By == "bytes" || g.By == "records", "growth.by is %q, want bytes or records",

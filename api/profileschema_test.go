@@ -38,7 +38,7 @@ func fullProfile() api.Profile {
 	fill(reflect.ValueOf(&p).Elem())
 	p.Stages, p.Folds, p.Owner, p.Variants = goodProfile().Stages, map[int]int{4: 3}, "", []api.Profile{goodProfile()}
 	fill(reflect.ValueOf(&p.Stages[1]).Elem())
-	habit := api.StageHabit{Growth: api.Growth{By: "bytes"}, Jump: api.Jump{Since: "2026-11-20"}}
+	habit := api.StageHabit{Sure: api.SureGuessed, Growth: api.Growth{By: "bytes"}, Jump: api.Jump{Since: "2026-11-20"}}
 	fill(reflect.ValueOf(&habit).Elem())
 	p.Habit.Stages = map[int]api.StageHabit{1: habit}
 	p.Stages[1].ID, p.Stages[1].Job, p.Stages[1].Parents = 1, 0, []int{0}

@@ -95,6 +95,14 @@ func (at place) habit(old, run *api.Profile, w float64, t Terms) api.StageHabit 
 	h.Collector = meanKnown(h.Collector, seen.Collector, w)
 	h.Spilled = meanKnown(h.Spilled, seen.Spilled, w)
 	h.PeakMemory = meanKnown(h.PeakMemory, seen.PeakMemory, w)
+	h.Factor = meanKnown(h.Factor, seen.Factor, w)
+	if workWeight(h.Sure, seen.Sure, w) != w { // One of both measured nothing.
+		if seen.Sure == api.SureMeasured {
+			h.Sure, h.Growth, h.Spread, h.Jump = api.SureMeasured, api.Growth{}, 0, api.Jump{}
+		}
+		return h
+	}
+	h.Sure = seen.Sure
 	n := at.count(run)
 	before := asMany(old, at.old, n)
 	return learnGrowth(h, &before, &ran, float64(n), t.Day)

@@ -75,7 +75,9 @@ func Merge(old, run api.Profile, t Terms) api.Profile {
 	merged.ExecutorStart = meanKnown(old.ExecutorStart, run.ExecutorStart, w)
 	merged = mergeExits(merged, run)
 	merged.Reordered = learnt(old.Reordered, reordered(old, run), w)
-	merged.Residuals = differed(old, run, t)
+	if Doubt(old) == 0 && Doubt(run) == 0 { // By a guess nobody can be surprised.
+		merged.Residuals = differed(old, run, t)
+	}
 	merged.Stages, merged.Folds, merged.Habit.Stages = nil, nil, nil
 	for _, at := range layout(old, run) {
 		habit := at.habit(&old, &run, w, t)
@@ -127,6 +129,7 @@ func (at place) stage(old, run api.Profile, cores units.Cores, weight weights, t
 		} else {
 			n := at.count(&run)
 			before := asMany(&old, at.old, n)
+			weight.work = workWeight(old.Habit.Stages[old.Stages[at.old].ID].Sure, run.Habit.Stages[ran.ID].Sure, weight.all)
 			s = warmed(mergeStage(before, ran, n, weight), before, ran, t.Cold[ran.ID], weight.all)
 		}
 	}
@@ -148,8 +151,8 @@ func Broken(old, run api.Profile) string {
 // weights are what a new run counts against all before it.
 type weights struct {
 	// durations is that of the stages' durations, gaps that of their gaps and of the tail,
-	// all that of everything else.
-	all, durations, gaps float64
+	// work that of what a stage uses, all that of everything else.
+	all, durations, gaps, work float64
 	// growth is how the work of the stage goes with its size.
 	growth api.Growth
 }
@@ -196,7 +199,7 @@ func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileSta
 	}
 	s.Duration = mean(old.Duration*units.Seconds(was), run.Duration*units.Seconds(is), weight.durations)
 	s.Gap = mean(old.Gap, run.Gap, weight.gaps)
-	s.LongestTask = mean(old.LongestTask, run.LongestTask, w)
+	s.LongestTask = mean(old.LongestTask, run.LongestTask, weight.work)
 	s.TaskCores = max(old.TaskCores, run.TaskCores)
 	if weight.durations > 0 {
 		s.TaskCores = run.TaskCores // At all cores nothing holds a task back.
@@ -204,7 +207,10 @@ func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileSta
 	s.Reading = meanKnown(old.Reading, run.Reading, w)
 	s.FixedPart = mean(old.FixedPart, run.FixedPart, w)
 	s.TaskCost = meanKnown(old.TaskCost, run.TaskCost, weight.durations)
-	s.CoreSeconds = mean(old.CoreSeconds*units.Work(was), run.CoreSeconds*units.Work(is), w)
+	s.CoreSeconds = mean(old.CoreSeconds*units.Work(was), run.CoreSeconds*units.Work(is), weight.work)
+	if weight.work == 0 {
+		s.CoreSeconds = old.CoreSeconds * units.Work(Grown(weight.growth, grown(old, s, n)))
+	}
 	s.NominalRate = rate(s.Records, s.CoreSeconds)
 	if weight.durations == 0 {
 		s.Duration = old.Duration * units.Seconds(Grown(weight.growth, grown(old, s, n)))

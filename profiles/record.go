@@ -41,6 +41,8 @@ type Attempt struct {
 	Ran    units.Seconds `json:"ran_s,omitempty"`
 	Waited units.Seconds `json:"waited_s,omitempty"`
 	Lane   int           `json:"lane,omitempty"`
+	// Habit is what it has shown besides.
+	Habit api.StageHabit `json:"habit,omitzero"`
 }
 
 // completed reports whether the attempt ended well.
@@ -155,6 +157,13 @@ func (r *Recorder) Held(stage api.StageKey) {
 	}
 }
 
+// Habit notes what a stage attempt has shown besides what it took. An attempt that was never ready changes nothing.
+func (r *Recorder) Habit(stage api.StageKey, habit api.StageHabit) {
+	if a := r.attempt(stage); a != nil {
+		a.Habit = habit
+	}
+}
+
 // Terms returns what is known of the run besides the profile that Finish returns.
 func (r *Recorder) Terms() Terms {
 	t := Terms{Held: make(map[int]bool), Cold: make(map[int]int), Tried: make(map[int]units.Work)}
@@ -216,6 +225,9 @@ func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profil
 	}
 	for i := range stages {
 		p.Stages = append(p.Stages, annotate(stages, i, p.Head))
+		habit := stages[i].Habit
+		habit.Factor = factor(&stages[i])
+		p = withHabit(p, i, habit)
 		if n := stages[i].Count; n > 1 {
 			p = folded(p, i, n)
 		}

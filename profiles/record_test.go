@@ -71,6 +71,13 @@ func TestRecordingARunOfAProfileGivesThatProfile(t *testing.T) {
 			}
 			slices.Sort(s.Parents)
 		}
+		for i, s := range got.Stages {
+			// The threads of a stage that is recorded have done half of its work.
+			if factor := got.Habit.Stages[i].Factor; (factor > 0) != (s.CoreSeconds >= 1) || factor > 0 && factor != 2 {
+				t.Fatalf("stage %d of %v core-seconds has the factor %v", i, s.CoreSeconds, factor)
+			}
+		}
+		got.Habit.Stages = nil
 		if d := cmp.Diff(want, got, roughly); d != "" {
 			t.Fatal(d)
 		}

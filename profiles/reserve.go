@@ -63,11 +63,12 @@ func residual(old, run api.Profile, t Terms) api.Residual {
 // foresees, by how much of the work is done. It is a weighted quantile of what newer runs had (split conformal
 // prediction with weights; Barber, Candès, Ramdas, Tibshirani, "Conformal prediction beyond exchangeability", 2023).
 // One more value counts the less the more runs there are. prior is that, as a part of what the profile takes.
+// The doubt about work that no run has measured comes on top.
 func Reserve(p api.Profile, certainty, prior units.Fraction) (keep [api.ReservePlaces]units.Seconds) {
-	all := Takes(p)
+	all, doubt := Takes(p), Doubt(p)
 	for at := range keep {
 		left := 1 - units.Seconds(at)/(api.ReservePlaces-1)
-		values := []weighted{{units.Seconds(prior) * all * left / units.Seconds(len(p.Residuals)+1), 1}}
+		values := []weighted{{units.Seconds(prior+doubt) * all * left / units.Seconds(len(p.Residuals)+1), 1}}
 		for age := range p.Residuals {
 			values = append(values, weighted{p.Residuals[age].Unforeseen[at], math.Pow(aging, float64(age))})
 		}

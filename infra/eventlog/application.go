@@ -16,8 +16,6 @@ type Application struct {
 	ID, Attempt, Name, User string
 	// Start is when the SparkContext began, End when it was stopped; 0 for a log that is cut before.
 	Start, End int64
-	// Last is the newest moment in the log.
-	Last int64
 	// Failed says that it ended with an exit code other than 0; logs before Spark 4 have none.
 	Failed bool
 	// Command is the driver's, without the JVM's own options; "" where the log has none.

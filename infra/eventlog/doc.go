@@ -10,7 +10,7 @@
 //	             tasks that run.
 //	Task         an ended task. Read hands each to its caller and keeps its sums (Totals).
 //	complete     of a stage's attempt: its end is in the log.
-//	cut          of a log: it ends within a frame, a line, or before the application's end.
+//	cut          of a log: it ends within a frame, a line, or before the application's end, or was compacted.
 //
 // A line of no interest is told by how it begins, and skipped. An event that no known Spark writes is
 // counted by its name. Whatever the log has before its cut is in the result, and Application.Cut says so.

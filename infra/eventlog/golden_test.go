@@ -38,7 +38,7 @@ func TestEveryKindOfLogIsRead(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", kind, err)
 			continue
-		case (app.Cut != "") != strings.Contains(kind, "inprogress") || len(app.Unknown) > 0 || !strings.HasPrefix(kind, app.Spark):
+		case (app.Cut != "") != (compacted || strings.Contains(kind, "inprogress")) || len(app.Unknown) > 0 || !strings.HasPrefix(kind, app.Spark):
 			t.Errorf("%s: Spark %s, cut: %q, unknown: %v", kind, app.Spark, app.Cut, app.Unknown)
 		case !compacted && (len(app.Stages) != 7 || len(app.Jobs) != 6 || len(app.Queries) != 1 || ended < 11):
 			t.Errorf("%s: %d stages, %d jobs, %d queries, %d tasks", kind, len(app.Stages), len(app.Jobs), len(app.Queries), ended)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 )
 
 // Source is a file of a log. Files of a directory are Sources in their order.
@@ -26,6 +27,9 @@ func Read(sources []Source, each func(*Task)) (Application, error) {
 	r := newReader(each)
 	empty := 0
 	for _, source := range sources {
+		if strings.HasSuffix(source.Name, ".compact") {
+			r.cut(source.Name, 1, "Spark has compacted it, and dropped jobs that had ended")
+		}
 		err := r.file(source)
 		if errors.Is(err, errEmpty) && len(sources) > 1 {
 			empty++ // A file that was begun, and is written to next.

@@ -80,7 +80,7 @@ func stageCompleted(r *reader, e *event) error {
 	if a == nil {
 		return nil // A compacted log has dropped the beginning.
 	}
-	a.Submitted, a.Completed = cmp.Or(i.Submitted, a.Submitted), cmp.Or(r.moment(i.Completed), r.app.Last)
+	a.Submitted, a.Completed = cmp.Or(i.Submitted, a.Submitted), cmp.Or(r.moment(i.Completed), r.last)
 	key := api.StageKey{Stage: i.ID, Attempt: i.Attempt}
 	kind := ""
 	if was := r.running[key]; was != nil {

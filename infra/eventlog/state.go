@@ -16,6 +16,7 @@ type reader struct {
 	app     Application
 	each    func(*Task)
 	started bool
+	last    int64 // The newest moment.
 	names   names
 	// long is a line that is longer than the buffer, task the newest one.
 	long []byte
@@ -53,7 +54,7 @@ func (r *reader) end() Application {
 
 // moment is a time, and kept where it is the newest.
 func (r *reader) moment(at int64) int64 {
-	r.app.Last = max(r.app.Last, at)
+	r.last = max(r.last, at)
 	return max(0, at)
 }
 

@@ -27,6 +27,7 @@ const (
 	fullChild  = "child-full-node"
 	meshChild  = "child-mesh"
 	hostsChild = "child-hosts"
+	logChild   = "child-log"
 )
 
 // interruptLimit is how long a row may take to end once it is told to.
@@ -49,6 +50,11 @@ func bench(args []string) int {
 			return child(ctx, meshChild, meshWorld)
 		case hostsChild:
 			return child(ctx, hostsChild, hostsWorld)
+		case logChild:
+			if err := readLarge(args[1]); err != nil {
+				return fail(err)
+			}
+			return 0
 		case fullChild:
 			if err := runFullNode(ctx); err != nil {
 				return fail(err)

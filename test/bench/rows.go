@@ -99,7 +99,7 @@ func rows(o options) []row {
 	case meshCommand:
 		return meshRows(o.trial)
 	case profilesCommand:
-		return whatIfRows()
+		return slices.Concat(eventLogRows(), whatIfRows())
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

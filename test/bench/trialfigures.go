@@ -259,6 +259,8 @@ func goals() []benchline.Goal {
 		most("attach.quota_ms.p99.*", 50),
 		most("pace.changed.late_pct", 2), most("pace.changed.mean_abs_error_pct", 3), most("pace.same.worse_points", 0.1),
 		most("heal.runs", 2), between("short.error_pct*", 0, 4), most("short.late", 0),
+		least("eventlog.kinds", 20), least("eventlog.complete_pct", 100), least("eventlog.signatures_pct", 100),
+		most("eventlog.panics", 0), least("eventlog.python_ratio", 1.5), most("eventlog.rss_mib", 256),
 		exactly("slots.used", 2), most("straggler.idle_executors", 0), most("zombie.wait_s.max", 1),
 		most("lock.visits_per_task", 5),
 		exactly("contexts.accepted", 3),

@@ -1,0 +1,76 @@
+package fromlog
+
+import (
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/eventlog"
+	"github.com/sparkpacer/pacer/profiles"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// guessedFactor is how many times the CPU time of its threads a JVM's stage uses where nothing says more.
+const guessedFactor = 1.3
+
+// An application tells its factor where its tasks used so much CPU time. A factor beyond the bound is the waiting for a
+// busy machine.
+const (
+	leastTold  units.Seconds = 10
+	mostFactor               = 1.6
+)
+
+// factors are how many times the CPU time of its tasks' threads each stage of an application used.
+type factors struct {
+	// whole is that of the application's stages that are no Python, and sure how it is known.
+	whole float64
+	sure  api.Sure
+	// learnt are those that runs under Pacer have measured, by stage.
+	learnt map[int]float64
+}
+
+// factorsOf are the factors that the log itself tells.
+func factorsOf(app *eventlog.Application) factors {
+	var cpu, ran units.Seconds
+	for i := range app.Stages {
+		if app.Stages[i].Python {
+			continue
+		}
+		for k := range app.Stages[i].Attempts {
+			m := &app.Stages[i].Attempts[k].Done.Metrics
+			cpu, ran = cpu+m.CPU, ran+busy(m)+m.GC
+		}
+	}
+	if cpu >= leastTold && ran >= cpu && ran <= mostFactor*cpu {
+		return factors{whole: float64(ran / cpu), sure: api.SureDerived}
+	}
+	return factors{whole: guessedFactor, sure: api.SureGuessed}
+}
+
+// busy is for how long tasks ran and did not wait for a fetch, the disk or the collector.
+func busy(m *eventlog.Metrics) units.Seconds { return max(0, m.Run-m.FetchWait-m.WriteTime-m.GC) }
+
+// learn takes over the factors that runs of the same stages under Pacer have shown.
+func (f *factors) learn(known *api.Profile, r *profiles.Recorder) {
+	f.learnt = map[int]float64{}
+	for _, variant := range known.Split() {
+		m := profiles.NewMatcher(variant)
+		for i := range r.Attempts {
+			ready := r.Attempts[i].Ready
+			found, is := m.Match(ready)
+			if factor := variant.Habit.Stages[found.Annotation.ID].Factor; is && factor > 0 && f.learnt[ready.Stage] == 0 {
+				f.learnt[ready.Stage] = factor
+			}
+			m.Ended(ready.Stage)
+		}
+	}
+}
+
+// work is the CPU time that the groups of an attempt used, and how that is known.
+func (f *factors) work(s *eventlog.Stage, a *eventlog.Attempt) (units.Work, api.Sure) {
+	cpu := units.Work(a.Done.CPU + a.Lost.CPU)
+	switch {
+	case f.learnt[s.ID] > 0:
+		return cpu * units.Work(f.learnt[s.ID]), api.SureMeasured
+	case s.Python:
+		return max(cpu, units.Work(busy(&a.Done.Metrics)+busy(&a.Lost.Metrics))), api.SureGuessed
+	}
+	return cpu * units.Work(f.whole), f.sure
+}

@@ -107,12 +107,11 @@ func (t *table) paced(s Shape, by float64, deadline units.Seconds) (ends []units
 	err error) {
 	ends, work = make([]units.Seconds, draws/2), make([]units.Work, draws/2)
 	with := t.with(by)
-	err = each(len(ends), func(n int) error {
-		i := 2 * n // Each second one: they take ten times as long as others.
+	err = each(len(ends), func(i int) error { // The least bent are the latest.
 		c, a := t.config(s, i+draws), t.grown(times(t.drawn[i], t.more[i]), with)
 		c.Certainty, a.Deadline = t.Certainty, deadline/units.Seconds(t.lapse)
 		o, err := sim.Pace(c, a, t.known, 0)
-		ends[n], work[n] = o.Duration*units.Seconds(t.lapse), units.Work(t.lapse*o.CoreSeconds)
+		ends[i], work[i] = o.Duration*units.Seconds(t.lapse), units.Work(t.lapse*o.CoreSeconds)
 		return err
 	})
 	return ends, work, err

@@ -47,7 +47,7 @@
 // Dimopoulos, "Resource Allocation in Multi-analytics, Resource-Constrained Environments", PhD thesis, 2018, chapters 4
 // and 5). With M = min(tasks, units of the whole), D from arrival to deadline and f learnt of those that have ended:
 //
-//	rate         work / D / M, at most 1, of each that has ended
+//	rate         work / D / M, at most 1, of each that has ended; of a job that was ended at its deadline there is none
 //	pythia       f = the greatest rate
 //	justice      f = (last + b) / 2 + c, from the least rate to 1: last = units had / M, b = the least rate if the last
 //	             one met its deadline, else the greatest, c = the mean of rate - last

@@ -23,6 +23,10 @@ type Reading struct {
 	Violators int
 	// Frozen has fs and fs-reactive give a job units once only.
 	Frozen bool
+	// Truncated has a job that was ended at its deadline teach the work that it has used as if it were all.
+	Truncated bool
+	// Several leaves jobs that can use one unit alone out of the mean error: their errors are at most 0.
+	Several bool
 }
 
 func (r Reading) bootstrap() int { return cmp.Or(r.Bootstrap, 2) }

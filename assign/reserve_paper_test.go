@@ -95,6 +95,45 @@ func TestJustice(t *testing.T) {
 	}
 }
 
+// Section 5.1.2: a job that was ended teaches nothing, for its work is a part of what it needs; a job that was let end
+// teaches it whole. By the other reading its truncated rate is what it was given, and the error that it was too little
+// is lost.
+func TestJusticeLearnsNothingOfAJobThatWasEnded(t *testing.T) {
+	first := []Outcome{ended(2, 100, true), ended(1, 100, true), ended(2, 100, true)}
+	killed := Outcome{Units: 50, Most: 100, Work: 5000, Deadline: 100, Ended: true} // Half of 10,000, at 50 units.
+	for name, c := range map[string]struct {
+		reading Reading
+		last    Outcome
+		want    float64
+		runs    int
+	}{
+		"ended":                {Reading{}, killed, 0.5, 3},                       // As before it: (1 + 0.5) / 2 - 1/3, and the least is 0.5.
+		"ended, and it counts": {Reading{Truncated: true}, killed, 0.5, 4},        // Error 0: (0.5 + 1) / 2 - 0.25.
+		"let end":              {Reading{}, ended(1, 50, false), 0.75 - 0.125, 4}, // Error 0.5.
+	} {
+		p := Policy{Rule: Justice, Reading: c.reading}
+		if f, runs, _ := p.Fraction(learn(p, append(first, c.last)...)); math.Abs(f-c.want) > 1e-9 || runs != c.runs {
+			t.Errorf("%s: %v of %d, want %v of %d", name, f, runs, c.want, c.runs)
+		}
+	}
+}
+
+// A job of one task has one unit, so its error is its rate less 1, at most 0. Where most jobs have one, the mean error
+// draws the fraction to the least rate, whatever larger jobs need; without them in the mean it does not.
+func TestJobsOfOneTaskDrawTheFractionDown(t *testing.T) {
+	var outcomes []Outcome
+	for range 10 {
+		outcomes = append(outcomes, Outcome{Units: 1, Most: 1, Work: 25, Deadline: 100, Met: true})
+	}
+	outcomes = append(outcomes, ended(1, 100, true))
+	for several, want := range map[bool]float64{false: 0.25, true: 0.625} { // (1 + 0.25) / 2 - 7.5 / 11, and - 0.
+		p := Policy{Rule: Justice, Reading: Reading{Several: several}}
+		if f, _, _ := p.Fraction(learn(p, outcomes...)); math.Abs(f-want) > 1e-9 {
+			t.Errorf("left out %v: %v, want %v", several, f, want)
+		}
+	}
+}
+
 // Section 4.2: with what it needs by its true work, or not at all.
 func TestOracle(t *testing.T) {
 	p := Policy{Rule: Oracle}
@@ -168,7 +207,7 @@ func TestGuardsOfReservations(t *testing.T) {
 		same(t, rule+": more tasks than there are cores", []Grant{{"a", 2250, false}}, ask(0, dueJob("a", 9000, 225_000, 100)))
 		same(t, rule+": one task", []Grant{{"a", 1, false}}, ask(0, dueJob("a", 1, 100, 100)))
 		same(t, rule+": no deadline", []Grant(nil), ask(0, Job{ID: "a", Unit: one, Tasks: 5}))
-		none := learn(p, Outcome{100, 100, 0, 100, true}, Outcome{100, 100, 0, 100, true})
+		none := learn(p, Outcome{100, 100, 0, 100, true, false}, Outcome{100, 100, 0, 100, true, false})
 		s := State{Total: capacity, Waiting: []Job{dueJob("a", 100, 0, 100)}, Learnt: none}
 		same(t, rule+": no work", []Grant{{"a", 1, false}}, p.Assign(s))
 		// A node is lost: the earliest due keep theirs.
@@ -183,7 +222,7 @@ func TestGuardsOfReservations(t *testing.T) {
 func TestWhatIsLearntBeginsAnew(t *testing.T) {
 	p := Policy{Rule: Pythia}
 	known := learn(p, ended(2, 100, true), ended(2, 100, true))
-	for _, o := range []Outcome{{}, {1, 1, 1, 0, true}, {1, 0, 1, 1, true}, {1, 1, math.NaN(), 1, true}, {1, 1, -1, 1, true}} {
+	for _, o := range []Outcome{{}, {1, 1, 1, 0, true, false}, {1, 0, 1, 1, true, false}, {1, 1, math.NaN(), 1, true, false}, {1, 1, -1, 1, true, false}, {1, 2, 1, 1, false, true}} {
 		same(t, "no lesson", string(known), string(p.Learn(known, o)))
 	}
 	for _, bad := range []string{"x", "{}", strings.Replace(string(known), `"v":1`, `"v":2`, 1), strings.Replace(string(known), `0.5`, `7`, 1)} {

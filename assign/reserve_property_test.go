@@ -24,7 +24,8 @@ func drawOutcomes(t *rapid.T) []Outcome {
 func drawReserving(t *rapid.T) (Policy, State) {
 	p := Policy{Rule: rapid.SampledFrom(Reserving()).Draw(t, "rule")}
 	p.Reading = Reading{rapid.IntRange(0, 2).Draw(t, "bootstrap"), rapid.SampledFrom([]float64{0, .25, 1}).Draw(t, "recent"),
-		rapid.SampledFrom([]int{0, 5}).Draw(t, "violators"), rapid.Bool().Draw(t, "frozen")}
+		rapid.SampledFrom([]int{0, 5}).Draw(t, "violators"), rapid.Bool().Draw(t, "frozen"), rapid.Bool().Draw(t, "truncated"),
+		rapid.Bool().Draw(t, "several")}
 	total := rapid.IntRange(1, 60).Draw(t, "total")
 	s := State{Now: sec(100), Total: Amount{Cores: units.Cores(total)}, Learnt: learn(p, drawOutcomes(t)...)}
 	free := total

@@ -35,13 +35,12 @@ func (t *task) inTime(at units.Instant) units.Instant {
 // demand is how many units a job can use at once.
 func (w *world) demand(j assign.Job) int { return min(j.Tasks, int(w.Total.Cores/j.Unit.Cores)) }
 
-// learn keeps what t, which ends, shows of what deadlines need. Of one that is ended at its deadline that is the work
-// that it has used.
+// learn keeps what t, which ends, shows of what deadlines need.
 func (w *world) learn(t *task, met bool) {
 	if w.reserves && t.Due > 0 {
 		work := float64(t.Time)*float64(t.Core+t.Elastic) - t.Left
 		w.learnt = w.Policy.Learn(w.learnt, assign.Outcome{Units: t.Units, Most: w.demand(t.Job), Work: work,
-			Deadline: t.Due.Sub(t.Arrival).Seconds(), Met: met})
+			Deadline: t.Due.Sub(t.Arrival).Seconds(), Met: met, Ended: t.Left > 0})
 	}
 }
 

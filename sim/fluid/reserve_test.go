@@ -153,9 +153,9 @@ func TestReserveTable(t *testing.T) {
 			inCells++
 		}
 	}
-	n := 3*7*5 + 2*6
+	n := 3*7*5 + 2*8 + 1
 	if cells := len(table.Cells.([]ReserveCell)); cells != n || len(table.Rows[0]) != n+1 || len(table.Rows[1]) != 1+18 ||
-		len(table.Shown[0]) != 1+7*5+2*6 || inCells != 3*7*5*4+21 {
+		len(table.Shown[0]) != 1+7*5+2*8+1 || inCells != 3*7*5*4+21 {
 		t.Errorf("%d cells, %d rows, %d shown, %d measures, %d figures in cells", cells, len(table.Rows[0]), len(table.Shown[0]), len(table.Rows[1]), inCells)
 	}
 	for _, row := range table.Rows[0] {
@@ -178,20 +178,26 @@ func TestReserveTable(t *testing.T) {
 	}
 }
 
-// A job that is ended at its deadline teaches what it has used, and wastes it.
-func TestOneThatIsEndedTeaches(t *testing.T) {
-	job := func(id string, tasks int, time, x float64) assign.Job {
-		return assign.Job{ID: id, Unit: assign.Amount{Cores: 1}, Core: 1, Elastic: tasks - 1, Tasks: tasks, Time: units.Seconds(time),
-			Due: units.Instant(x * time * 1e9)}
+// A job that is ended at its deadline wastes what it has used, and teaches nothing: the one behind it gets as much as it
+// did, unless the ended one teaches its part.
+func TestOneThatIsEndedWastes(t *testing.T) {
+	job := func(id string, at, time, x float64) assign.Job {
+		return assign.Job{ID: id, Unit: assign.Amount{Cores: 1}, Core: 1, Elastic: 3, Tasks: 4, Time: units.Seconds(time),
+			Arrival: units.Instant(at * 1e9), Due: units.Instant((at + x*time) * 1e9)}
 	}
-	// Two loose ones have it learn 0.5; the next has half of what it needs, and is ended at its deadline.
-	jobs := []assign.Job{job("a", 4, 10, 2), job("b", 4, 10, 2), job("c", 4, 100, 1)}
-	jobs[2].Arrival, jobs[2].Due = 60e9, 160e9
-	out, err := Simulate(Config{Total: assign.Amount{Cores: 100}, Policy: assign.Policy{Rule: assign.Pythia}}, jobs)
-	want := scores.Run{Met: false, Work: 400, Used: 200}
-	if err != nil || len(out.Jobs) != 3 || !out.Jobs[0].Run.Met || math.Abs(float64(out.Jobs[2].Run.Used-want.Used)) > 1e-6 ||
-		out.Jobs[2].Run.Met || out.Jobs[2].Ended != 160e9+1 {
-		t.Errorf("%v, %+v", err, out.Jobs)
+	// A tight one and a loose one have it learn 0.5; the next has half of what it needs, and is ended at its deadline.
+	jobs := []assign.Job{job("a", 0, 10, 1), job("b", 0, 10, 2), job("c", 60, 100, 1), job("d", 200, 100, 4)}
+	for truncated, units := range map[bool]float64{false: 2, true: 3} { // By (1 + 0.5) / 2 - 0.25, and (0.5 + 1) / 2 - 1/6.
+		policy := assign.Policy{Rule: assign.Justice, Reading: assign.Reading{Truncated: truncated}}
+		out, err := Simulate(Config{Total: assign.Amount{Cores: 100}, Policy: policy}, jobs)
+		want := scores.Run{Met: false, Work: 400, Used: 200}
+		if err != nil || len(out.Jobs) != 4 || !out.Jobs[0].Run.Met || math.Abs(float64(out.Jobs[2].Run.Used-want.Used)) > 1e-6 ||
+			out.Jobs[2].Run.Met || out.Jobs[2].Ended != 160e9+1 {
+			t.Errorf("%v, %+v", err, out.Jobs)
+		}
+		if took := out.Jobs[3].Ended.Sub(out.Jobs[3].Began).Seconds(); math.Abs(took-400/units) > 0.1 {
+			t.Errorf("truncated %v: the last one takes %.1f s, want %.1f", truncated, took, 400/units)
+		}
 	}
 }
 
@@ -209,7 +215,7 @@ func TestReserveClaimsAreTheSources(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if len(claims) != 15+21 || len(wanted) != 5*7+4+4*7+4*7 {
+	if len(claims) != 15+19 || len(wanted) != 5*7+4+4*7+4*7 {
 		t.Errorf("%d claims of %d cells", len(claims), len(wanted))
 	}
 	stop := make(chan struct{})

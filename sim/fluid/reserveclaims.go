@@ -74,9 +74,7 @@ func reserveClaims() []tried {
 		{"justice_oracle.sdr_ratio.least.2250", "5.4.2", new(0.9), nil, alike, oneTask},
 		{"justice_oracle.sdr_ratio.least.4500", "5.4.2", new(0.9), nil, alike, oneTask},
 		{"justice_fs.equality_ratio.most.2250", "5.4.1", new(1.11), nil, gain, ""},
-		{"justice_reactive.equality_ratio.most.2250", "5.4.1", new(1.11), nil, gain, ""},
 		{"justice_fs.equality_ratio.most.4500", "5.4.1", new(1.08), nil, gain, ""},
-		{"justice_reactive.equality_ratio.most.4500", "5.4.1", new(1.08), nil, gain, ""},
 	}
 }
 
@@ -118,13 +116,14 @@ func inCells() (all []comparison) {
 		add("justice_reactive.ptr_ratio."+name+".4500", work+", "+name, ratio, source, 4500, []string{name}, mean, ptr,
 			justice, reactive)
 	}
+	for name, first := range map[string]string{"": justice, ".without_one_task": justice + several} {
+		add("justice_oracle.ptr_ratio"+name, work+", aria2x4x", ratio, 0, 2250, []string{"aria2x4x"}, mean, ptr, first, oracle)
+	}
 	for i, cpus := range []int{2250, 4500} {
 		add(fmt.Sprintf("justice_oracle.sdr_ratio.least.%d", cpus), met+", least", ratio, 1, cpus, every, least, sdr, justice,
 			oracle)
-		for _, rule := range []string{fs, reactive} {
-			add(fmt.Sprintf("justice_%s.equality_ratio.most.%d", strings.TrimPrefix(rule, "fs-"), cpus), "equality"+greatest,
-				ratio, []float64{1.23, 1.17}[i], cpus, every, most, equality, justice, rule)
-		}
+		add(fmt.Sprintf("justice_fs.equality_ratio.most.%d", cpus), "equality"+greatest, ratio, []float64{1.23, 1.17}[i],
+			cpus, every, most, equality, justice, fs)
 	}
 	slices.SortStableFunc(all, func(a, b comparison) int { return strings.Compare(a.name, b.name) })
 	return all

@@ -42,6 +42,10 @@ func (c ReserveCell) Usual() bool { return slices.Contains(assign.Reserving(), c
 // frozen follows the names of fs and fs-reactive where they give a job units once only.
 const frozen = ", frozen"
 
+// several follows the name of justice where jobs of one task are left out of the mean error, which is tried with
+// aria2x4x, too.
+const several = ", one task left out"
+
 // readings are the other readings of the source, tried with two generators on the first cluster.
 func readings() []ReserveCell {
 	of := func(says, rule string, r assign.Reading) ReserveCell {
@@ -51,6 +55,8 @@ func readings() []ReserveCell {
 	return []ReserveCell{of(", from 1 end", assign.Pythia, first), of(", from 1 end", assign.Justice, first),
 		of(", recent errors", assign.Justice, assign.Reading{Recent: 0.2}),
 		of(", violators of 100", assign.Justice, assign.Reading{Violators: 100}),
+		of(", ended ones teach", assign.Justice, assign.Reading{Truncated: true}),
+		of(several, assign.Justice, assign.Reading{Several: true}),
 		of(frozen, assign.FS, once), of(frozen, assign.FSReactive, once)}
 }
 
@@ -65,8 +71,9 @@ func reserveCells(clusters []int) (all []ReserveCell) {
 			for _, rule := range assign.Reserving() {
 				add(ReserveCell{Rule: rule, policy: assign.Policy{Rule: rule}}, d.Name, cpus)
 			}
-			if i == 0 && slices.Contains([]string{"fixed2x", "jockey1x2x"}, d.Name) {
-				for _, c := range readings() {
+			for _, c := range readings() {
+				most := d.Name == "aria2x4x" && c.policy.Reading.Several
+				if i == 0 && (most || slices.Contains([]string{"fixed2x", "jockey1x2x"}, d.Name)) {
 					add(c, d.Name, cpus)
 				}
 			}

@@ -53,7 +53,8 @@ func ReadLearnt(b []byte) (l Learnt, err error) {
 
 func (l Learnt) valid() bool {
 	part := func(f float64) bool { return f >= 0 && f <= 1 }
-	return l.Runs >= l.Erred && l.Erred >= 0 && part(l.Least) && part(l.Most) && part(l.Last) && l.Error >= -1 && l.Error <= 1
+	return l.Runs >= l.Erred && l.Erred >= 0 && part(l.Least) && part(l.Most) && part(l.Last) && l.Error >= -1 &&
+		l.Error <= 1
 }
 
 // Learn is what is known once o has ended, at most 200 bytes, for State.Learnt. All rules that reserve learn the same,

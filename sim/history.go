@@ -16,7 +16,7 @@ type history struct {
 	w      *World
 	out    *replay.Writer
 	opened bool
-	early  []replay.Line // What happened before the head was written.
+	early  []replay.Line // Events before the head was written.
 }
 
 func newHistory(w *World, out io.Writer) *history {

@@ -101,7 +101,7 @@ func (d *Driver) reconnect() {
 // that nobody can have made, impossible, or of what is another node's.
 func (a *agent) poison(s *api.NodeStatus) {
 	bad := s.Clone()
-	bad.Seq += 1000 // One that was taken would keep out those that follow.
+	bad.Seq += 1000 // A status that was taken would keep out the next ones.
 	switch a.ills.poisons % 5 {
 	case 0:
 		bad.Epoch = math.MaxInt64

@@ -21,7 +21,7 @@ type Scenario struct {
 	Law    string
 
 	name     string     // In errors.
-	sets     [][]string // What the set lines say, in their order.
+	sets     [][]string // The set lines say these, in their order.
 	apps     map[string]plant.App
 	unknown  map[string]bool // Of apps, those without a profile.
 	arrivals []arrival

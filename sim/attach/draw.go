@@ -10,7 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What applications are like.
+// Applications are like this.
 const (
 	most     = 16   // Executors that a user allows.
 	mostWait = 60.0 // Seconds until the manager gives half of what is asked for.

@@ -8,7 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What the world does for the rules that reserve.
+// The world does this for the rules that reserve.
 
 // await has the rule be asked when t's deadline has passed, if it ends jobs then.
 func (w *world) await(t *task) {

@@ -117,7 +117,8 @@ func inCells() (all []comparison) {
 			justice, reactive)
 	}
 	for name, first := range map[string]string{"": justice, ".without_one_task": justice + several} {
-		add("justice_oracle.ptr_ratio"+name, work+", aria2x4x", ratio, 0, 2250, []string{"aria2x4x"}, mean, ptr, first, oracle)
+		add("justice_oracle.ptr_ratio"+name, work+", aria2x4x", ratio, 0, 2250, []string{"aria2x4x"}, mean, ptr, first,
+			oracle)
 	}
 	for i, cpus := range []int{2250, 4500} {
 		add(fmt.Sprintf("justice_oracle.sdr_ratio.least.%d", cpus), met+", least", ratio, 1, cpus, every, least, sdr, justice,

@@ -106,7 +106,7 @@ func (c class) numbers(r *rand.Rand, n int, mean, single float64) []int {
 			high = middle
 		}
 	}
-	if left := want - sum(low); n > 0 { // What rounding leaves.
+	if left := want - sum(low); n > 0 { // Rounding leaves these.
 		most := slices.Index(numbers, slices.Max(numbers))
 		numbers[most] = max(1, numbers[most]+left)
 	}

@@ -91,8 +91,8 @@ func table4(o setup) ([]attempt, error) {
 }
 
 // exits is Table 4 with drivers that take a core while they work themselves and a
-// second to exit, as on real Spark (0.1 to 1.1 s on an idle machine, 2.8 s on a loaded
-// one). The source's tables have neither: it ends an application at its context's stop.
+// second to exit. On real Spark that takes 0.1 to 1.1 s on an idle machine, 2.8 s on a
+// loaded one. The source's tables have neither: it ends an application at its context's stop.
 func exits(o setup) ([]attempt, error) {
 	return o.slacks("exit", func(t *trial) {
 		t.profiled.Exit, t.profiled.Driver = 1, 1
@@ -226,11 +226,11 @@ func alpha(o setup) ([]attempt, error) {
 	return o.all(trials)
 }
 
-// lone runs group-by as bench-deadlines does on real Spark, on one node of two cores:
-// with Zipf-distributed keys one task has up to four fifths of the reduce stage, and
-// nothing that runs beside it makes up for what goes otherwise in it. The plant is as
-// histories of such runs showed it: records are read up to three times as
-// fast in one part of a task as in another, and the heap is collected all the time.
+// lone runs group-by as bench-deadlines does on real Spark, on one node of two cores.
+// With Zipf-distributed keys one task has up to four fifths of the reduce stage, and
+// nothing that runs beside it makes up for what goes otherwise in it. Histories of such
+// runs have shown the plant. Records are read up to three times as fast in one part of a
+// task as in another, and the heap is collected all the time.
 func lone(o setup) ([]attempt, error) {
 	o.base.Nodes = []sim.NodeSpec{{Name: "n1", Cores: 2}}
 	p := &o.base.Plant

@@ -103,8 +103,8 @@ func (o setup) contend(law string, c contended, seed uint64, p *sharing.Params) 
 	return report.Outcomes, err
 }
 
-// Effect is what a rule is worth, over all seeds: how many deadlines are missed, the mean lateness in
-// seconds and the mean of the core-seconds, of all runs, with all rules and without this one.
+// Effect is what a rule is worth, over all seeds and runs, with all rules and without this one. It is how many
+// deadlines are missed, the mean lateness in seconds and the mean of the core-seconds.
 type Effect struct {
 	Law           string
 	Rule          sharing.Rule

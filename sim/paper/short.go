@@ -12,8 +12,8 @@ import (
 // shortStages is how many stages a report of small queries has here, shortReports how many reports there are.
 const shortStages, shortReports = 40, 5
 
-// report is a report of small queries on so many cores: one stage after another, each of 0.2 to 1 s
-// at all cores and of one to eight tasks, and as much driver time between them. A core is
+// report is a report of small queries on so many cores. Its stages come one after another, each of 0.2 to 1 s
+// at all cores and of one to eight tasks, with as much driver time between them. A core is
 // worth more where one works than where all do, as where two share a processor's caches. The number
 // draws the times.
 func report(cores float64, number uint64) plant.App {

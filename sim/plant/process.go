@@ -56,8 +56,8 @@ type cores struct {
 type pace struct {
 	rate               float64 // The work per second that each computing task does.
 	threadCPU, service float64 // The CPU time, and the work, that one computing task has done.
-	starting           float64 // What is left of the start, in core-seconds.
-	pausing            float64 // What is left of a collection, in core-seconds.
+	starting           float64 // The rest of the start, in core-seconds.
+	pausing            float64 // The rest of a collection, in core-seconds.
 	nextPause          float64 // The cpu at which the next one comes.
 	worked             float64 // CPU time of tasks: how warm it is.
 	wobble, factor     float64 // The noise, and what it makes of the rate.

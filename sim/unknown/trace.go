@@ -30,8 +30,8 @@ type comes struct {
 // Loads are the measures of work, the first of which the figures are of that have no other in their name. A core does
 // twice as much where an application has few, as all have that share, so the same load at all cores is half of that.
 const (
-	Paced    = "paced"     // What an application uses under the mean deadline.
-	AllCores = "all_cores" // What it uses at all cores.
+	Paced    = "paced"     // The work that an application uses under the mean deadline.
+	AllCores = "all_cores" // The work that it uses at all cores.
 )
 
 // Loads are these.

@@ -26,8 +26,8 @@ func (c *Count) add(met bool) {
 	}
 }
 
-// Trace is what became of the applications of one trace: of all, of those that are new, of these those for which
-// cores were reserved, and of known ones those whose deadline the planner called feasible when they came.
+// Trace is what became of the applications of one trace: of all, of the new ones, and of the new ones for which cores
+// were reserved. Feasible are the known ones whose deadline the planner called feasible when they came.
 type Trace struct {
 	Any      Count `json:"any"`
 	New      Count `json:"new"`

@@ -10,7 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// What an application is.
+// An application is one of these.
 const (
 	rigid = iota
 	interactive

@@ -18,8 +18,9 @@ import (
 type Case struct {
 	Rule  string `json:"rule"`
 	Order string `json:"order"`
-	// Elastic, Rigid and Batch are median turnarounds: of those that are not rigid, of those that are, and of
-	// all that nobody waits for; without those that are due, whose deadline is their turnaround under any way.
+	// Elastic, Rigid and Batch are median turnarounds: of applications that are not rigid, of rigid ones, and of
+	// all that nobody waits for. Applications that are due are left out: their deadline is their turnaround under any
+	// way.
 	Elastic []float64 `json:"elastic_s"`
 	Rigid   []float64 `json:"rigid_s"`
 	Batch   []float64 `json:"batch_s"`

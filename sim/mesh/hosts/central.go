@@ -18,7 +18,7 @@ const (
 // then the least used ones are emptied that have taken none, where others take all of one. Power is linear in CPU and
 // the same for all machines, so that the best fit is the fullest one.
 func pabfd(w *world) {
-	bounds, closed := make([]float64, len(w.machines)), make([]bool, len(w.machines)) // Who is closed gets nothing.
+	bounds, closed := make([]float64, len(w.machines)), make([]bool, len(w.machines)) // A closed machine gets nothing.
 	var leave, least []int
 	for i := range w.machines {
 		m := &w.machines[i]

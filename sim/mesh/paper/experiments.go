@@ -37,8 +37,8 @@ var (
 	google   = []string{"google"}
 )
 
-// usual is a size for each load: below 100 % a large one, where chance evens out; from there on a small one with many
-// tasks for each worker, since nothing is steady and gains grow with the run.
+// usual is a size for each load. Below 100 % it is a large one, where chance evens out. From there on it is a small one
+// with many tasks for each worker, since nothing is steady and gains grow with the run.
 func usual(load int) []int {
 	if load < 100 {
 		return []int{10000}

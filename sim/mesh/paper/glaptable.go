@@ -10,9 +10,9 @@ import (
 	"github.com/sparkpacer/pacer/sim/mesh/hosts"
 )
 
-// The source's numbers: machines that are overloaded, per cent (4.5.3.2); how many less GLAP has, and how many moves
-// less, per cent (4.5.3.3, 4.5.3.4); SLAV by cell (table 4.1); similarity before and after averaging, per cent (Fig
-// 4.5).
+// The source's numbers. theirShare is of machines that are overloaded, per cent (4.5.3.2). theirGain is how many less
+// GLAP has, and how many moves less, per cent (4.5.3.3, 4.5.3.4). theirSLAV is by cell (table 4.1); the last two are
+// the similarity before and after averaging, per cent (Fig 4.5).
 var (
 	theirShare = map[string]float64{hosts.GLAP: 12, hosts.EcoCloud: 22, hosts.PABFD: 58, hosts.GRMP: 75}
 	theirGain  = map[string][2]float64{hosts.EcoCloud: {43, 23}, hosts.PABFD: {73, 70}, hosts.GRMP: {78, 37}}

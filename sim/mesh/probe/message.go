@@ -36,7 +36,7 @@ type Shared struct {
 type Message struct {
 	From Node
 	Seq  uint32
-	Body any // One of the types below.
+	Body any // Its type is one of those below.
 }
 
 // Action has a message sent.
@@ -48,7 +48,7 @@ type Action struct {
 // Attempt is a task that runs on a worker, by its number among those of the task; 0 is none.
 type Attempt struct{ Job, Task, No int32 }
 
-// What workers are told.
+// Workers are told these.
 type (
 	// Enqueue brings probes of one job from its scheduler.
 	Enqueue struct {
@@ -70,7 +70,7 @@ type (
 	Successors []Node
 )
 
-// What schedulers are told.
+// Schedulers are told these.
 type (
 	// Submit is a new job of so many tasks, whose estimates are in Each where they differ.
 	Submit struct {
@@ -93,7 +93,7 @@ type (
 	AskRing struct{}
 )
 
-// What both are told.
+// Both are told these.
 type (
 	// Ack acknowledges a Rotate, with those after the receiver; a Finished; and an Ask, with whether it still runs.
 	Ack struct {
@@ -106,7 +106,7 @@ type (
 	Undelivered Action
 )
 
-// What the shell is told.
+// The shell is told these.
 type (
 	// Run has an attempt run, and asks for its Ended.
 	Run Attempt

@@ -89,8 +89,8 @@ func (a *aligner) flag(i int, left bool) {
 // only reports whether no other annotation has the key of place i: what its query writes there, or its signature.
 func (a *aligner) only(i int) bool { return len(a.lists[a.on[i][0].list].places) == 1 }
 
-// sole reports whether m is the only one that the key of s can mean. Queries that differ have stages with the same code,
-// as those that read one table: in a query that the profile lacks that says enough only where the run is.
+// sole reports whether m is the only one that the key of s can mean. Queries that differ have stages with the same
+// code, as those that read one table: in a query that the profile lacks that says enough only where the run is.
 func (a *aligner) sole(s *api.ProfileStage, m match) bool {
 	if !a.only(m.place) || m.by != ByQuery && m.by != BySignature {
 		return false

@@ -124,8 +124,53 @@ func Reserved(q dag.Params, a *ledger.App, o *Outlook) dag.Params {
 	}
 	if r, keeps := ReserveOf(a, o); keeps {
 		q.Aim, q.Margin, q.Reserve = 1, r.Margin, r.Keep
+		for at, keep := range more(a, o, r.Certainty) {
+			q.Reserve[at] = min(max(r.Keep[at], keep), units.Seconds(mostReserve)*a.Promise.Deadline)
+		}
 	}
 	return q
+}
+
+// more is how much time at all cores a run of a keeps, with that certainty, for further queries and jobs that its
+// profile lacks, by how much of the work is done: where it has had some others will come. It has nothing of them before
+// the first one. Each that the profile has tells whether one more came with it, so how many still come is negative
+// binomial; as much of them as may come before the last one may come after it.
+func more(a *ledger.App, o *Outlook, certainty units.Fraction) (keep [api.ReservePlaces]units.Seconds) {
+	lacking, known := map[int64]bool{}, map[int64]bool{}
+	took := units.Seconds(0)
+	for _, s := range a.Order {
+		leg := -1 - int64(s.Ready.Job)
+		if s.Ready.Query != nil {
+			leg = s.Ready.Query.Execution
+		}
+		if !s.Estimated() {
+			known[leg] = known[leg] || s.Annotation != ledger.Unmatched
+			continue
+		}
+		lacking[leg] = true
+		annotation, _ := a.Profile.Annotated(s)
+		took += annotation.Gap + annotation.Duration*units.Seconds(ratio(a, annotation, s))
+	}
+	for leg := range known {
+		delete(lacking, leg)
+	}
+	if len(lacking) == 0 {
+		return keep
+	}
+	came, coming, left := float64(len(known)), float64(a.Profile.Match.Course().Coming), 0.0
+	o.Course(a).eachLeft(a, func(_ *ledger.Stage, work float64, _ units.Seconds) { left += work })
+	now := min(max(left/float64(a.Profile.Body.Work()), 0), 1)
+	each := took / units.Seconds(len(lacking))
+	for at := range keep {
+		rest := 1 - float64(at)/(api.ReservePlaces-1)
+		still := coming
+		if now > 0 {
+			still *= min(1, rest/now)
+		}
+		n := mostFurther(moreOf+float64(len(lacking)), moreIn+came+coming-still, still+1, float64(certainty))
+		keep[at] = each * units.Seconds(n)
+	}
+	return keep
 }
 
 // Unforeseen is about how long a takes at all cores for what its profile has not: stages that it lacks, more work in

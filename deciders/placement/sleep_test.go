@@ -43,7 +43,7 @@ func TestFactsOfSleep(t *testing.T) {
 		c.To(7)
 		c.Know(x.before...)
 		v := c.View()
-		a, growth := v.Node("a"), v.Growth()
+		a, growth := v.Node("a"), v.Version(ledger.PartGrowth)
 		drained := a.Draining()
 		err := c.Record(x.fact)
 		if (err != nil) != x.impossible || SleepOf(a) != x.has || a.Draining() != x.draining || Wakes(a) != (x.has.Asleep && a.Here()) {
@@ -52,7 +52,7 @@ func TestFactsOfSleep(t *testing.T) {
 		if listed := slices.Contains(v.Draining(), a); listed != x.draining || slices.Contains(v.Live(), a) != (!x.draining && a.Here()) {
 			t.Errorf("%s: it is listed as draining: %v", x.name, listed)
 		}
-		if drained != x.draining && v.Growth() == growth {
+		if drained != x.draining && v.Version(ledger.PartGrowth) == growth {
 			t.Errorf("%s: nobody learns that there are other nodes to grow on", x.name)
 		}
 		e := c.Close()

@@ -15,6 +15,7 @@ import (
 
 // planAsked is what `pacer plan` is asked.
 type planAsked struct {
+	eventlogs                                      []string
 	profile, cores, executors, input, deadline, by string
 	empty, stages                                  bool
 	certainty                                      float64
@@ -23,7 +24,8 @@ type planAsked struct {
 func planCommand(sh *shell) *cobra.Command {
 	var q planAsked
 	c := &cobra.Command{
-		Use: "plan --profile NAME|FILE [--deadline D]", Short: "Say what a deadline would mean, without running anything",
+		Use:   "plan --profile NAME|FILE|--eventlog PATH [--deadline D]",
+		Short: "Say what a deadline would mean, without running anything",
 		Args: func(c *cobra.Command, args []string) error {
 			if err := cobra.NoArgs(c, args); err != nil {
 				return command.Coded(command.ExitPlanError, err)
@@ -33,12 +35,15 @@ func planCommand(sh *shell) *cobra.Command {
 		Long: "Say what a deadline would mean for a profile beside the applications that run: the\n" +
 			"verdict, and for each stage its start, deadline and cores. Exit code 0 when it is feasible or tight, " +
 			"1 when it is\ninfeasible, 255 on any error.\n\n" +
-			"Without --deadline, with several numbers of cores, or with --executors, --input, --by or --stage-deadlines it\n" +
-			"says what the application takes alone on these, with bounds, and on how few of them the deadline is kept. It\n" +
-			"needs no planner for a profile's file. Exit code 1 when an input keeps the deadline on none (docs/whatif.md).",
+			"Without --deadline, with several numbers of cores, or with --eventlog, --executors, --input, --by or\n" +
+			"--stage-deadlines it says what the application takes alone on these, with bounds, and on how few of them the\n" +
+			"deadline is kept. It needs no planner for a file. Exit code 1 when an input keeps the deadline on none\n" +
+			"(docs/whatif.md).",
 	}
 	form := outputFlag(c)
 	c.Flags().StringVar(&q.profile, "profile", "", "stored profile, else a profile file (./FILE in any case)")
+	c.Flags().StringArrayVar(&q.eventlogs, "eventlog", nil,
+		"in place of a profile: the event log of a run, as from-eventlog takes it, or of several when it is repeated")
 	c.Flags().StringVar(&q.deadline, "deadline", "", "deadline, such as 90s or 15m")
 	c.Flags().StringVar(&q.by, "by", "", "deadline as a time, such as 06:00, of a run that starts now")
 	c.Flags().StringVar(&q.cores, "cores", "",
@@ -71,8 +76,8 @@ func planCommand(sh *shell) *cobra.Command {
 // answerPlan prints the answer, and says whether it is that a deadline cannot be kept.
 func answerPlan(sh *shell, c *cobra.Command, q planAsked, form output) (late bool, err error) {
 	switch {
-	case q.profile == "":
-		return false, fmt.Errorf("--profile is needed")
+	case (q.profile == "") == (len(q.eventlogs) == 0):
+		return false, fmt.Errorf("want one of --profile and --eventlog")
 	case q.deadline != "" && q.by != "":
 		return false, fmt.Errorf("--deadline and --by exclude each other")
 	case q.cores != "" && q.executors != "":

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/fromlog"
 	"github.com/sparkpacer/pacer/sim/whatif"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -22,7 +23,8 @@ const inputSteps = 6
 
 // whatIf reports whether q is about an application alone, on other cores or with other input.
 func (q planAsked) whatIf() bool {
-	return q.deadline == "" || strings.Contains(q.cores, ",") || q.stages || q.executors+q.input+q.by != ""
+	return q.deadline == "" || strings.Contains(q.cores, ",") || q.stages || len(q.eventlogs) > 0 ||
+		q.executors+q.input+q.by != ""
 }
 
 // answerWhatIf prints what q's application takes alone, and says whether an input keeps the deadline on no cores.
@@ -35,7 +37,12 @@ func answerWhatIf(sh *shell, c *cobra.Command, q planAsked, form output) (late b
 	if err != nil {
 		return false, err
 	}
-	if asked.Profile, err = someProfile(sh, c, q.profile); err != nil {
+	if len(q.eventlogs) > 0 {
+		asked.Profile, err = logProfile(sh, q.eventlogs)
+	} else {
+		asked.Profile, err = someProfile(sh, c, q.profile)
+	}
+	if err != nil {
 		return false, err
 	}
 	if len(cores) > 0 {
@@ -124,6 +131,25 @@ func floats[T ~float64](flag, text, unit string) (all []T, err error) {
 		all = append(all, T(x))
 	}
 	return all, nil
+}
+
+// logProfile is the profile that event logs of one application make.
+func logProfile(sh *shell, paths []string) (p api.Profile, err error) {
+	none := func(string) (*api.Profile, error) { return nil, nil }
+	made, became, err := fromlog.Shelve(readLogs(sh.Stdin, paths), "", none)
+	if err != nil {
+		return p, err
+	}
+	for _, b := range became {
+		if b.As == fromlog.Skipped {
+			return p, fmt.Errorf("--eventlog: %s makes no profile: %s", b.Path, b.Why)
+		}
+	}
+	if len(made) != 1 {
+		return p, fmt.Errorf("--eventlog: these are logs of %d applications, %s and %s among them, want those of one",
+			len(made), made[0].Name, made[1].Name)
+	}
+	return made[0], nil
 }
 
 // someProfile is the profile that a user means by text, as for withProfile; a file's where no planner answers.

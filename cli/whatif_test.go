@@ -106,3 +106,32 @@ func TestWhatIfBesideAPlanner(t *testing.T) {
 	}
 	w.run(t, "--planner", f.address, "plan", "--profile", "none", "--cores", "1,2").wantLine(t, command.ExitPlanError, "profile none is not known")
 }
+
+// The log of a run takes the place of a profile: the time of its threads says what it used, and its cluster's times do not count.
+func TestWhatIfOfAnEventLog(t *testing.T) {
+	w := newWorld(t)
+	t.Chdir(t.TempDir())
+	for name, body := range map[string]string{"app-1": smallLog, "app-2": strings.ReplaceAll(smallLog, "sales", "costs"), "app-3": "no log"} {
+		if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := jsonOf[answered](t, w.run(t, "plan", "--eventlog", "app-1", "--cores", "2,4", "-o", "json"))
+	if a.Profile != "sales *" || len(a.Cells) != 2 || a.Cells[1].Sure != whatif.Guessed || !strings.Contains(a.Cells[1].Why[1], "guessed from its threads' time") {
+		t.Errorf("%+v", a)
+	}
+	if c := a.Cells[1]; c.Most.High/c.Finish < 1.3 {
+		t.Errorf("work that is guessed may be a quarter other: %+v", c.Most)
+	}
+	twice := jsonOf[answered](t, w.run(t, "plan", "--eventlog", "app-1", "--eventlog", "app-1", "-o", "json"))
+	if twice.Runs != 2 {
+		t.Errorf("%d runs, want 2", twice.Runs)
+	}
+	for args, says := range map[string]string{
+		"--eventlog app-1 --eventlog app-2": "logs of 2 applications, costs * and sales * among them",
+		"--eventlog app-3":                  `--eventlog: app-3 makes no profile`, "--eventlog none": "none makes no profile",
+		"--eventlog app-1 --profile p": "want one of --profile and --eventlog", "--cores 4": "want one of --profile and --eventlog",
+	} {
+		w.run(t, append([]string{"plan"}, strings.Fields(args)...)...).wantLine(t, command.ExitPlanError, says)
+	}
+}

@@ -41,7 +41,7 @@ func (t *table) cells(shapes []Shape, by float64) ([]Cell, error) {
 		c := Cell{Cores: s.Cores(), Shape: s, Input: by, Finish: e.before(0.5), Work: mean(work[from:to]),
 			Half: Bounds{e.before(0.25), e.before(0.75)}, Most: Bounds{e.before(0.05), e.before(0.95)},
 			Promise: e.before(float64(t.Certainty)), Path: t.path(ran[from])}
-		c.Sure, c.Why = t.sure(s, with.doubt)
+		c.Sure, c.Why = t.sure(s, with.grows)
 		cells = append(cells, c)
 	}
 	return cells, nil
@@ -126,6 +126,12 @@ func (t *table) sure(s Shape, doubt float64) (sure Sure, why []string) {
 	}
 	if t.Profile.Runs == 0 {
 		sure, why = Guessed, append(why, "no run has been recorded")
+	}
+	if derived, guessed := t.unmeasured(); guessed > 0 {
+		sure, why = Guessed, append(why, fmt.Sprintf("of its work %.0f %% is guessed from its threads' time", 100*guessed))
+	} else if derived > 0 && sure == Measured {
+		sure = Derived
+		why = append(why, "its work is derived from the time of its threads")
 	}
 	if doubt > 0 {
 		sure, why = Guessed, append(why, fmt.Sprintf("with this input its work may well be %.0f %% other", 100*doubt))

@@ -256,13 +256,33 @@ func times(a plant.App, by float64) plant.App {
 // input is what is known of an input: the profile's stages with it, by id, and by which part its work may be other.
 type input struct {
 	stages map[int]api.ProfileStage
-	doubt  float64
+	// grows is the part that follows from its growth alone.
+	doubt, grows float64
+}
+
+// By which part the CPU time of a stage may be other that follows from that of its threads, as a log has it.
+const derivedDoubt, guessedDoubt = 0.1, 0.25
+
+// unmeasured are the parts of the work that are derived, and guessed, from the CPU time of threads.
+func (t *table) unmeasured() (derived, guessed float64) {
+	for _, s := range t.Profile.Stages {
+		part := float64(s.CoreSeconds / t.Profile.Work())
+		switch t.Profile.Habit.Stages[s.ID].Sure {
+		case api.SureDerived:
+			derived += part
+		case api.SureGuessed:
+			guessed += part
+		}
+	}
+	return derived, guessed
 }
 
 // with is the input that is by times the profile's.
 func (t *table) with(by float64) input {
-	p, doubt := profiles.Scaled(t.Profile, by)
-	x := input{make(map[int]api.ProfileStage, len(p.Stages)), float64(doubt)}
+	p, grows := profiles.Scaled(t.Profile, by)
+	derived, guessed := t.unmeasured()
+	doubt := math.Hypot(float64(grows), derivedDoubt*derived+guessedDoubt*guessed)
+	x := input{make(map[int]api.ProfileStage, len(p.Stages)), doubt, float64(grows)}
 	for _, s := range p.Stages {
 		x.stages[s.ID] = s
 	}

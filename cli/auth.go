@@ -27,12 +27,16 @@ controller beside it gets its own. All others have theirs by pacer auth issue.
 An address that other machines reach has a certificate, which pacer auth init makes.`
 
 func authCommand(sh *shell) *cobra.Command {
-	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), issueCommand(sh),
-		principalsCommand(sh), revokeCommand(sh),
-		natsCommand(sh), tokenCommand(sh))
+	of := authCommands{sh}
+	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), of.issue(),
+		of.principals(), of.revoke(),
+		of.nats(), of.token())
 	c.Long = authHelp
 	return c
 }
+
+// authCommands are the sub-commands of `pacer auth` that speak with a planner or know it.
+type authCommands struct{ sh *shell }
 
 // issueFlags are what issue is told.
 type issueFlags struct {
@@ -42,7 +46,7 @@ type issueFlags struct {
 	running, queued                      int
 }
 
-func issueCommand(sh *shell) *cobra.Command {
+func (of authCommands) issue() *cobra.Command {
 	var f issueFlags
 	c := &cobra.Command{
 		Use: "issue --node NODE | --user USER --role ROLE", Short: "Issue a credential to a node or a user",
@@ -65,18 +69,18 @@ func issueCommand(sh *shell) *cobra.Command {
 	flags.IntVar(&f.running, "max-running", 0, "most applications of the user that run at a time")
 	flags.IntVar(&f.queued, "max-queued", 0, "most applications of the user that wait")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		p, err := f.principal(sh.now)
+		p, err := f.principal(of.sh.now)
 		if err != nil {
 			return err
 		}
 		own := bus.NewCredential(p.Login())
-		own.Issued, own.Until = sh.now.UTC().Truncate(time.Second), p.Until
-		reply, err := sh.ask(c.Context(), api.VerbIssue,
+		own.Issued, own.Until = of.sh.now.UTC().Truncate(time.Second), p.Until
+		reply, err := of.sh.ask(c.Context(), api.VerbIssue,
 			api.ControlRequest{Issue: &api.Issue{Principal: p, Key: own.Key()}})
 		if err != nil {
 			return err
 		}
-		return handOut(sh.Stdout, f.out, own, reply.Message)
+		return handOut(of.sh.Stdout, f.out, own, reply.Message)
 	}
 	return c
 }
@@ -129,27 +133,27 @@ func handOut(w io.Writer, path string, own bus.Credential, message string) error
 	return nil
 }
 
-func principalsCommand(sh *shell) *cobra.Command {
+func (of authCommands) principals() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "Show who has credentials", Args: cobra.NoArgs}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reply, err := sh.ask(c.Context(), api.VerbPrincipals, api.ControlRequest{})
+		reply, err := of.sh.ask(c.Context(), api.VerbPrincipals, api.ControlRequest{})
 		if err != nil {
 			return err
 		}
 		if form.encodes() {
-			return form.print(sh.Stdout, map[string]any{"principals": append([]api.PrincipalSummary{}, reply.Principals...)})
+			return form.print(of.sh.Stdout, map[string]any{"principals": append([]api.PrincipalSummary{}, reply.Principals...)})
 		}
 		rows := make([][]string, 0, len(reply.Principals))
 		for _, p := range reply.Principals {
 			until := "-"
 			if !p.Until.IsZero() {
-				until = p.Until.In(sh.now.Location()).Format(time.DateTime)
+				until = p.Until.In(of.sh.now.Location()).Format(time.DateTime)
 			}
 			rows = append(rows, []string{p.Login, string(p.Kind), p.Name, dash(string(p.Role)), strconv.Itoa(p.Credentials),
-				p.Issued.In(sh.now.Location()).Format(time.DateTime), until})
+				p.Issued.In(of.sh.now.Location()).Format(time.DateTime), until})
 		}
-		return table(sh.Stdout, []string{"LOGIN", "KIND", "NAME", "ROLE", "CREDENTIALS", "ISSUED", "UNTIL"}, rows)
+		return table(of.sh.Stdout, []string{"LOGIN", "KIND", "NAME", "ROLE", "CREDENTIALS", "ISSUED", "UNTIL"}, rows)
 	}
 	return c
 }
@@ -161,19 +165,19 @@ func dash(s string) string {
 	return s
 }
 
-func revokeCommand(sh *shell) *cobra.Command {
+func (of authCommands) revoke() *cobra.Command {
 	return orders(&cobra.Command{
 		Use: "revoke LOGIN", Short: "Take a login's credentials no more, and end its connections", Args: cobra.ExactArgs(1),
 		Long: "Take a login's credentials no more, and end its connections. A user's queued applications\n" +
 			"are refused; the running ones are told, and ended a minute later, unless the user is issued\n" +
 			"other credentials within that. A node counts as lost, as do its executors.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return sh.order(c, api.VerbRevoke, api.ControlRequest{Login: args[0]})
+			return of.sh.order(c, api.VerbRevoke, api.ControlRequest{Login: args[0]})
 		},
 	})
 }
 
-func natsCommand(sh *shell) *cobra.Command {
+func (of authCommands) nats() *cobra.Command {
 	return &cobra.Command{
 		Use: "nats", Short: "Print what a nats-server's configuration needs to ask this planner whom it may let in",
 		Args: cobra.NoArgs,
@@ -181,7 +185,7 @@ func natsCommand(sh *shell) *cobra.Command {
 			"machine's planner.state and asks it about everybody else (planner.nats-url). The planner's\n" +
 			"credential is made where it is not there yet. The block has no secret.",
 		RunE: func(*cobra.Command, []string) error {
-			cfg, err := sh.Config()
+			cfg, err := of.sh.Config()
 			if err != nil {
 				return err
 			}
@@ -201,7 +205,7 @@ func natsCommand(sh *shell) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(sh.Stdout, block)
+			_, err = fmt.Fprint(of.sh.Stdout, block)
 			return err
 		},
 	}

@@ -19,7 +19,7 @@ const tokenHelp = `Print a token to ask the planner with by HTTP, as what you ma
 It is good for an hour, or --for less or up to 24h, and ends with the planner that gave it and with
 your credentials. One for scrapes looks only, and is good for 90 days, or up to 400.`
 
-func tokenCommand(sh *shell) *cobra.Command {
+func (of authCommands) token() *cobra.Command {
 	var out, valid string
 	var r api.TokenRequest
 	c := &cobra.Command{Use: "token", Short: "Print a token to ask the planner with by HTTP", Long: tokenHelp,
@@ -35,19 +35,19 @@ func tokenCommand(sh *shell) *cobra.Command {
 			}
 			r.For = units.Seconds(d.Seconds())
 		}
-		reply, err := sh.ask(c.Context(), api.VerbToken, api.ControlRequest{Query: &api.Query{Token: r}})
+		reply, err := of.sh.ask(c.Context(), api.VerbToken, api.ControlRequest{Query: &api.Query{Token: r}})
 		if err != nil {
 			return err
 		}
 		if out == "" {
-			fmt.Fprintln(sh.Stdout, reply.Token.Token)
+			fmt.Fprintln(of.sh.Stdout, reply.Token.Token)
 			return nil
 		}
 		if err := bus.WriteSecret(out, []byte(reply.Token.Token+"\n")); err != nil {
 			return fmt.Errorf("token: %w", err)
 		}
-		fmt.Fprintf(sh.Stdout, "a token for %s until %s: %s\n", reply.Token.URL,
-			reply.Token.Until.In(sh.now.Location()).Format(time.DateTime), out)
+		fmt.Fprintf(of.sh.Stdout, "a token for %s until %s: %s\n", reply.Token.URL,
+			reply.Token.Until.In(of.sh.now.Location()).Format(time.DateTime), out)
 		return nil
 	}
 	return c

@@ -103,11 +103,11 @@ func (a *aligner) taken(i int) bool { return a.coming.between(i, i+1) == 0 }
 // match finds the annotation of a stage of the run that has become ready, s, whose ID is that of the
 // run. changed are the stages of the run that turned out to have another one, or none.
 func (a *aligner) match(s *api.ProfileStage) (found match, changed []int, is bool) {
-	return a.choose(s, params.New)
+	return a.choose(s, params.Choice.New)
 }
 
 // settle is match for a stage that match has left, when the run is over.
-func (a *aligner) settle(s *api.ProfileStage) { a.choose(s, params.AtLast) }
+func (a *aligner) settle(s *api.ProfileStage) { a.choose(s, params.Choice.AtLast) }
 
 func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, changed []int, is bool) {
 	all := a.candidates(s)
@@ -117,12 +117,12 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 	slices.SortFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.loss, y.loss), x.place-y.place) })
 	best := all[0]
 	if a.sole(s, best) {
-		if most += params.Only; most > params.AtLast {
+		if most += params.Choice.Only; most > params.Choice.AtLast {
 			most = math.Inf(1) // Nothing else is left for either.
 		}
 	}
 	best.sure = a.sure(all, most)
-	if best.loss >= most || best.by == ByQuery && best.sure < params.LeastSure && most < params.AtLast {
+	if best.loss >= most || best.by == ByQuery && best.sure < params.Choice.LeastSure && most < params.Choice.AtLast {
 		return match{}, nil, false
 	}
 	if s.Query != nil && a.stages[best.place].Query != nil {
@@ -138,7 +138,7 @@ func (a *aligner) choose(s *api.ProfileStage, most float64) (found match, change
 }
 
 // certain reports whether the stage that has place i says where the run has come to.
-func (a *aligner) certain(i int) bool { return a.matched[a.owner[i]].sure >= params.Surely }
+func (a *aligner) certain(i int) bool { return a.matched[a.owner[i]].sure >= params.Choice.Surely }
 
 // restore is take for a stage that was matched before, by whatever it was.
 func (a *aligner) restore(s *api.ProfileStage, i int) {
@@ -184,13 +184,13 @@ func (a *aligner) take(s *api.ProfileStage, m match) {
 		a.filling.take(m.place, a.on[m.place], s.ID)
 	}
 	a.matched[s.ID], a.owner[m.place] = m, s.ID
-	if m.sure < params.Surely || m.loss > 1 {
+	if m.sure < params.Choice.Surely || m.loss > 1 {
 		if len(a.doubtful) == mostDoubtful {
 			a.doubtful = slices.Delete(a.doubtful, 0, 1)
 		}
 		a.doubtful = append(a.doubtful, m.place)
 	}
-	if m.sure >= params.Surely {
+	if m.sure >= params.Choice.Surely {
 		a.come.front = m.place
 		a.come.jobs[s.Job] = p.Job
 		if site, line := callSite(s.Name); s.Query == nil {
@@ -222,7 +222,7 @@ func (a *aligner) candidates(s *api.ProfileStage) []match {
 	if l, known := a.byLineage[s.Lineage]; known {
 		c.key(l, ByLineage)
 	}
-	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < params.New || a.sole(c.s, m) }) {
+	if !slices.ContainsFunc(c.found, func(m match) bool { return m.loss < params.Choice.New || a.sole(c.s, m) }) {
 		c.place()
 	}
 	return c.found
@@ -244,7 +244,7 @@ func (c *search) consider(i int, by By) {
 	if c.a.folded(i) {
 		may = may && c.a.filling.room[i] > 0
 	} else if c.a.taken(i) {
-		loss += params.Change
+		loss += params.Choice.Change
 		may = may && loss < c.a.matched[c.a.owner[i]].loss
 	}
 	if !may {

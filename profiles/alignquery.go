@@ -58,7 +58,7 @@ func (a *aligner) bind(s *api.ProfileStage, best match, all []match) (sure units
 	}
 	losses := map[queryID]float64{}
 	for _, c := range all {
-		if c.by == ByQuery && c.loss < best.loss+params.New {
+		if c.by == ByQuery && c.loss < best.loss+params.Choice.New {
 			losses[queryOf(a.stages[c.place].Query)] = c.loss - best.loss
 		}
 	}

@@ -20,15 +20,15 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 	switch by {
 	case BySignature:
 	case ByLineage:
-		loss += params.Lineage
+		loss += params.Losses.Lineage
 		if _, known := a.bySignature[s.Signature]; known {
-			loss += params.Site
+			loss += params.Losses.Site
 		}
 	case ByPlace:
 		if p.Signature == s.Signature {
 			return 0, false
 		}
-		loss += params.Place
+		loss += params.Losses.Place
 	}
 	if s.Query != nil && p.Query != nil {
 		mine, its := queryOf(s.Query), queryOf(p.Query)
@@ -43,28 +43,28 @@ func (a *aligner) loss(s *api.ProfileStage, i int, by By) (float64, bool) {
 		case is:
 			order = false
 		case mine.nth != its.nth:
-			loss += params.Nth
+			loss += params.Losses.Nth
 		}
 		switch {
 		case s.Query.Shape == p.Query.Shape && s.Query.Exchange == p.Query.Exchange:
 		case a.shapes[s.Query.Shape]:
 			return 0, false
 		case !is:
-			loss += params.Query
+			loss += params.Losses.Query
 		}
 		if by == ByQuery && p.Signature != s.Signature {
-			loss += params.Code
+			loss += params.Losses.Code
 		}
 	} else {
 		if s.Signature != p.Signature || !a.only(i) {
 			loss += a.lossByName(s.Name, p.Name)
 		}
 		if s.Query != nil && len(a.byExchange) > 0 || p.Query != nil && len(a.who.queries) > 0 {
-			loss += params.Kind
+			loss += params.Losses.Kind
 		}
 	}
 	if job, known := a.come.jobs[s.Job]; known && order && job != p.Job {
-		loss += params.Job
+		loss += params.Losses.Job
 	}
 	parents, agree := a.lossByParents(s, i)
 	loss += parents + a.lossBySize(s, i)
@@ -81,9 +81,9 @@ func (a *aligner) lossOfFolded(s *api.ProfileStage, by By) (float64, bool) {
 		return 0, true
 	case ByLineage:
 		if _, known := a.bySignature[s.Signature]; known {
-			return params.Lineage + params.Site, true
+			return params.Losses.Lineage + params.Losses.Site, true
 		}
-		return params.Lineage, true
+		return params.Losses.Lineage, true
 	}
 	return 0, false
 }
@@ -97,9 +97,9 @@ func (a *aligner) lossByName(seen, known string) float64 {
 	case known == "":
 		return 0
 	case site != other:
-		return params.Name
+		return params.Losses.Name
 	}
-	return min(params.Name, params.Line*math.Log1p(math.Abs(float64(line-was-a.come.moved))))
+	return min(params.Losses.Name, params.Losses.Line*math.Log1p(math.Abs(float64(line-was-a.come.moved))))
 }
 
 // callSite divides "collect at app.py:33" into where and line, 0 where there is none.
@@ -134,13 +134,13 @@ func (a *aligner) lossByParents(s *api.ProfileStage, i int) (loss float64, agree
 	}
 	switch {
 	case other > 0 && known == 0:
-		return params.Parents, false
+		return params.Losses.Parents, false
 	case other > 0:
-		return params.Parents / 2, true
+		return params.Losses.Parents / 2, true
 	case known > 0:
 		return 0, true
 	case len(s.Parents) > 0 && len(a.parents[i]) > 0:
-		return params.NewParents, false
+		return params.Losses.NewParents, false
 	}
 	return 0, false
 }
@@ -163,7 +163,7 @@ func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
 	if !known {
 		switch {
 		case s.Query == nil && p.Tasks > 0 && s.Tasks != p.Tasks:
-			return params.Tasks
+			return params.Losses.Tasks
 		case s.Bytes > 0 && p.Bytes == 0, s.Bytes == 0 && p.Bytes > 0:
 			return 1
 		}
@@ -177,10 +177,10 @@ func (a *aligner) lossBySize(s *api.ProfileStage, i int) float64 {
 	}
 	loss := a.come.scale.loss(r, sum/float64(n), n > 0)
 	if a.only(i) {
-		return min(loss, params.MostOnly)
+		return min(loss, params.Sizes.Only)
 	}
 	if s.Query == nil && p.Tasks > 0 && s.Tasks != p.Tasks {
-		loss += params.Tasks
+		loss += params.Losses.Tasks
 	}
 	return loss
 }
@@ -192,13 +192,13 @@ func (a *aligner) lossByOrder(i int) float64 {
 	case a.come.front >= 0 && a.begins[i] == a.begins[front]:
 		return 0
 	case i < a.come.front:
-		return params.Back
+		return params.Losses.Back
 	}
 	n := a.coming.between(a.come.front+1, a.begins[i])
 	if n <= 0 {
 		return 0
 	}
-	return min(params.MostSkip, params.Skip+params.SkipEach*math.Log(float64(n)))
+	return min(params.Losses.MostSkip, params.Losses.Skip+params.Losses.SkipEach*math.Log(float64(n)))
 }
 
 // ratio is the logarithm of how much more s reads than p, false where that is not known.
@@ -234,28 +234,28 @@ func (c *scale) learn(r float64, known bool) {
 	}
 	c.note(r, known)
 	c.n++
-	weight := max(params.LeastWeight, 1/float64(c.n+1))
+	weight := max(params.Sizes.LeastWeight, 1/float64(c.n+1))
 	if c.n == 1 {
 		c.mean = r
 	}
-	c.spread += (min(params.MostSpread, math.Abs(r-c.mean)) - c.spread) * weight
-	c.mean += (max(-params.MostSpread, min(params.MostSpread, r-c.mean))) * weight
+	c.spread += (min(params.Sizes.MostSpread, math.Abs(r-c.mean)) - c.spread) * weight
+	c.mean += (max(-params.Sizes.MostSpread, min(params.Sizes.MostSpread, r-c.mean))) * weight
 }
 
 // loss is that of a stage that reads so much more, whose parents have read more by parents if that is known. It reads
 // as much more as the run, as its parents, or as some stage of late, or no more than in the profile.
 func (c *scale) loss(r, parents float64, known bool) float64 {
-	narrow := max(params.LeastSpread, c.spread)
+	narrow := max(params.Sizes.LeastSpread, c.spread)
 	doubt := 1 / float64(c.n+1)
-	loss := params.Scale*doubt + far(r-c.mean, narrow+params.AtFirst*doubt)
-	loss = min(loss, params.Scale*(1-doubt)+far(r, narrow))
+	loss := params.Sizes.Scale*doubt + far(r-c.mean, narrow+params.Sizes.AtFirst*doubt)
+	loss = min(loss, params.Sizes.Scale*(1-doubt)+far(r, narrow))
 	for _, other := range c.newest[:min(c.next, len(c.newest))] {
-		loss = min(loss, params.Scale+far(r-other, narrow))
+		loss = min(loss, params.Sizes.Scale+far(r-other, narrow))
 	}
 	if known {
 		loss = min(loss, far(r-parents, narrow))
 	}
-	return min(params.MostSize, loss)
+	return min(params.Sizes.Most, loss)
 }
 
 // far is the loss of a distance where width is ordinary.
@@ -269,6 +269,6 @@ func (a *aligner) alike(i, k int) bool {
 		return false
 	}
 	r, known := ratio(x, y)
-	return (!known || math.Abs(r) < params.Ordinary/2) &&
-		math.Abs(math.Log(float64(x.CoreSeconds/y.CoreSeconds))) < params.Ordinary
+	return (!known || math.Abs(r) < params.Sizes.Ordinary/2) &&
+		math.Abs(math.Log(float64(x.CoreSeconds/y.CoreSeconds))) < params.Sizes.Ordinary
 }

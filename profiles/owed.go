@@ -102,8 +102,8 @@ func (o *order) come(leg, job int) {
 }
 
 // reading is one in which the run has its legs in order: each is left out with its share of earlier runs, or with least
-// where that is more. Legs that it has passed one after the other have been left out together, or are behind any of
-// those that have followed: the latter is the less likely the fewer of these are to come.
+// where that is more. Legs that it has passed one after the other have been left out together. Otherwise they are
+// behind any of those that have followed: the latter is the less likely the fewer of these are to come.
 type reading struct {
 	least float64
 	// likely is how likely it is beside the others; as a logarithm first. owed is how likely each leg that has not come
@@ -207,7 +207,7 @@ func reordered(old, run api.Profile) bool {
 	x := newIndex(&old)
 	o := newOrder(old, x)
 	for _, p := range align(&old, &run).Pairs {
-		if p.Sure >= params.Surely {
+		if p.Sure >= params.Choice.Surely {
 			o.come(x.leg[p.Known], 0)
 		}
 	}

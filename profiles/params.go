@@ -6,14 +6,21 @@ import "github.com/sparkpacer/pacer/units"
 // another whose loss is n more. They are Pacer's own, and were chosen on a generator of changed runs (sim/nextrun), not
 // measured on users' applications (docs/decisions/038-the-likeliest-annotation.md).
 type Params struct {
+	Losses Losses
+	Sizes  Sizes
+	Choice Choice
+}
+
+// Losses are of what a stage of the run and an annotation do not have in common.
+type Losses struct {
 	// Code is of a stage of a SQL query that is planned otherwise than in the profile; 0.8: adaptive execution changes
 	// that from day to day.
 	Code float64
-	// Lineage is of a stage that is known by its lineage, 1.5, Site besides of one whose signature others have, 1, and
-	// Place of one that is known by what it reads, 1.5: surer keys first.
+	// Lineage is of a stage that is known by its lineage, 1.5, and Site besides of one whose signature others have, 1.
+	// Place is of one that is known by what it reads, 1.5. Surer keys come first.
 	Lineage, Site, Place float64
-	// Query is of a stage that comes in a query of another shape, 2.5, and Nth of a query that is another one of its
-	// shape, 0.2: a loop over one query may be longer or shorter.
+	// Query is of a stage that comes in a query of another shape, 2.5. Nth is of a query that is another one of its shape,
+	// 0.2: a loop over one query may be longer or shorter.
 	Query, Nth float64
 	// Name is of another call site, 1.5, and Line of a line that has moved, 0.3 by the logarithm of how far: files are
 	// edited.
@@ -30,11 +37,25 @@ type Params struct {
 	// Back is of a stage that comes after what followed it; 1.5. Skip is of one before which others would be left out, 1,
 	// and SkipEach by the logarithm of how many, 0.4, MostSkip at most, 3.
 	Back, Skip, SkipEach, MostSkip float64
-	// MostSize bounds the loss by size, 6.5, and MostOnly that of a stage whose key no other has, 4.5: its code says
+}
+
+// Sizes are how far apart the sizes of a stage and of its annotation may be.
+type Sizes struct {
+	// Most bounds the loss by size, 6.5, and Only that of a stage whose key no other has, 4.5: its code says
 	// enough.
-	MostSize, MostOnly float64
+	Most, Only float64
 	// Scale is of a stage whose input has grown otherwise than that of the run; 1.
 	Scale float64
+	// LeastSpread is the least spread of sizes that is believed, 0.04, AtFirst what it is before any stage is known, 0.6,
+	// and MostSpread that of most weight, 0.7. LeastWeight is what a new stage counts at least in it; 0.1.
+	LeastSpread, AtFirst, MostSpread, LeastWeight float64
+	// Ordinary is by which part two annotations may differ in work, and by half of it in size, for it not to matter which
+	// of them a stage has; 0.3.
+	Ordinary float64
+}
+
+// Choice is when a stage is given an annotation, and when it is taken from another one.
+type Choice struct {
 	// New and AtLast are the losses below which an annotation is likelier than none: while the run goes on, 3.5, and when
 	// it is over, 6.2. Only is added where no other annotation has the key; 2.
 	New, AtLast, Only float64
@@ -45,20 +66,17 @@ type Params struct {
 	LeastSure units.Fraction
 	// Surely is how sure a match is that says where the run has come to; 0.7.
 	Surely units.Fraction
-	// LeastSpread is the least spread of sizes that is believed, 0.04, AtFirst what it is before any stage is known, 0.6,
-	// and MostSpread that of most weight, 0.7. LeastWeight is what a new stage counts at least in it; 0.1.
-	LeastSpread, AtFirst, MostSpread, LeastWeight float64
-	// Ordinary is by which part two annotations may differ in work, and by half of it in size, for it not to matter which
-	// of them a stage has; 0.3.
-	Ordinary float64
 }
 
 // Numbers returns what planners use.
 func Numbers() Params {
-	return Params{Code: 0.8, Lineage: 1.5, Site: 1, Place: 1.5, Query: 2.5, Nth: 0.2, Name: 1.5, Line: 0.3, Kind: 3,
-		Parents: 3, NewParents: 1.5, Tasks: 1, Job: 1, Back: 1.5, Skip: 1, SkipEach: 0.4, MostSkip: 3,
-		MostSize: 6.5, MostOnly: 4.5, Scale: 1, New: 3.5, AtLast: 6.2, Only: 2, Change: 1.5, LeastSure: 0.6, Surely: 0.7,
-		LeastSpread: 0.04, AtFirst: 0.6, MostSpread: 0.7, LeastWeight: 0.1, Ordinary: 0.3}
+	return Params{
+		Losses: Losses{Code: 0.8, Lineage: 1.5, Site: 1, Place: 1.5, Query: 2.5, Nth: 0.2, Name: 1.5, Line: 0.3, Kind: 3,
+			Parents: 3, NewParents: 1.5, Tasks: 1, Job: 1, Back: 1.5, Skip: 1, SkipEach: 0.4, MostSkip: 3},
+		Sizes: Sizes{Most: 6.5, Only: 4.5, Scale: 1, LeastSpread: 0.04, AtFirst: 0.6, MostSpread: 0.7, LeastWeight: 0.1,
+			Ordinary: 0.3},
+		Choice: Choice{New: 3.5, AtLast: 6.2, Only: 2, Change: 1.5, LeastSure: 0.6, Surely: 0.7},
+	}
 }
 
 var params = Numbers()

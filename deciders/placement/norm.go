@@ -64,11 +64,11 @@ func Free(capacity Rates, running []Span, from, to float64) []Piece {
 	return pieces
 }
 
-// Norm is how badly stages fit into what is free on a node, the smaller the better (Xu, Eq 4.1 to 4.3): by device,
-// what stays idle times Eta and what is wanted twice times 1 - Eta, in rate times seconds, where the k-th of n
-// stages counts 1 - k/n, for nearer stages are known better. A piece counts by the time that it has in common with
-// a stage. A device of which the capacity is 0 is not known and does not count. Time of a stage that no piece has
-// counts nothing.
+// Norm is how badly stages fit into what is free on a node, the smaller the better (Xu, Eq 4.1 to 4.3). By device it
+// adds what stays idle times Eta and what is wanted twice times 1 - Eta, in rate times seconds. There the k-th of n
+// stages counts 1 - k/n, for nearer stages are known better. A piece counts by the time that it has in common with a
+// stage. A device of which the capacity is 0 is not known and does not count. Time of a stage that no piece has counts
+// nothing.
 func (p Norms) Norm(capacity Rates, free []Piece, stages []Span) float64 {
 	var sum float64
 	for r := range capacity {

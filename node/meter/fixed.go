@@ -5,8 +5,8 @@ import (
 	"github.com/sparkpacer/pacer/controller"
 )
 
-// fixedPart is the part of the weights that goes by the number of tasks. With a task that takes c core-seconds whatever
-// it weighs and one of weight w that takes b w more, w stands for (1 - e) w + e, where e is c over what a mean task
+// fixedPart is the part of the weights that goes by the number of tasks. A task takes c core-seconds whatever it
+// weighs, and one of weight w takes b w more. Then w stands for (1 - e) w + e, where e is c over what a mean task
 // takes. Where tasks start by falling weight, a stage without that seems to be nearly done while many light tasks wait.
 // Where all weigh the same nothing is to be shared, but a share's number of tasks is rounded. Where earlier runs have
 // shown e (api.StageTarget.FixedPart), the weights have as much of it already.

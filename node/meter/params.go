@@ -28,17 +28,17 @@ type Params struct {
 	// Doubt is by which part the rest of a large task is taken to take longer; 0.05. Unseen is by how much more while most
 	// of it is left; 0.5. No cores can make up for it in the end, and what it has won early it gives back.
 	Doubt, Unseen float64
-	// ChainRounds, ChainWork and ChainShare say when chains are worth a look: with so few waiting tasks per slot (8), so
-	// little work of theirs, in core-seconds per slot (2), or a task so large beside all that waits (0.1). By the number
-	// of tasks alone a stage of tasks of 25 ms would be steered by chains in its last 0.2 s only.
+	// ChainRounds, ChainWork and ChainShare say when chains are worth a look: few tasks wait per slot (8), their work is
+	// little (2 core-seconds per slot), or a task is large beside all that waits (0.1). By the number of tasks alone a
+	// stage of tasks of 25 ms would be steered by chains in its last 0.2 s only.
 	ChainRounds           int
 	ChainWork, ChainShare float64
 	// ThreadsLeast is the part of what its executor's group uses for a stage below which its tasks' threads have to be for
 	// it to work in child processes; 0.25. ThreadsMost is the part above which it does not any more; 0.4. A JVM that
 	// compiles and collects leaves its tasks 0.4 and more of it, one whose tasks wait for Python workers 0.2 and less.
 	ThreadsLeast, ThreadsMost units.Work
-	// LeastSeen is how many core-seconds the group has to have used before that is judged, MostSeen how many of the last
-	// ones count; 1 and 3: it shows after a second or two, in which the JVM compiles what it sends its workers.
+	// LeastSeen is how many core-seconds the group has to have used before that is judged, and MostSeen how many of the
+	// last ones count; 1 and 3. It shows after a second or two, in which the JVM compiles what it sends its workers.
 	LeastSeen, MostSeen units.Work
 }
 

@@ -70,7 +70,8 @@ func rows(cases []Case) [][]string {
 		"prophet": "11290"}
 	for _, c := range cases {
 		text := func(v []float64) string { return fmt.Sprintf("%.0f", experiment.Mean(v)) }
-		rows = append(rows, []string{c.Policy, experiment.Beside(text(c.Makespan), theirs[c.Policy]), text(c.Ran), text(c.Took)})
+		rows = append(rows, []string{c.Policy, experiment.Beside(text(c.Makespan), theirs[c.Policy]), text(c.Ran),
+			text(c.Took)})
 	}
 	return rows
 }
@@ -102,7 +103,8 @@ func figures(cases []Case) (all []experiment.Figure) {
 		theirs float64
 	}{{"capacity", 32}, {"drf", 39}, {"tetris", 56}, {"prophet-no-backoff", 28}} {
 		all = append(all, experiment.NewFigure("prophet.makespan_gain_pct."+other.name, "%",
-			less(of["prophet"].Makespan, of[other.name].Makespan), experiment.Claim{Table: "Sec 4.4", Case: "prophet / " + other.name,
+			less(of["prophet"].Makespan, of[other.name].Makespan),
+			experiment.Claim{Table: "Sec 4.4", Case: "prophet / " + other.name,
 				Measure: "makespan, % less", Theirs: other.theirs, Why: madeUp,
 				Band: experiment.Within(other.theirs/2, other.theirs*1.5, half)}))
 	}
@@ -114,16 +116,18 @@ func figures(cases []Case) (all []experiment.Figure) {
 		}
 		ordered = append(ordered, map[bool]float64{true: 1}[slices.IsSorted(makespans)])
 	}
-	all = append(all, experiment.NewFigure("prophet.order_ok", "part", ordered, experiment.Claim{Table: "Sec 4.4", Case: "all policies",
-		Measure: "prophet, without backoff, capacity, drf, tetris is the order of makespans, part of the seeds", Theirs: 1,
-		Why: madeUp, Band: experiment.AtLeast(1, "the order is the claim")}))
+	all = append(all, experiment.NewFigure("prophet.order_ok", "part", ordered,
+		experiment.Claim{Table: "Sec 4.4", Case: "all policies",
+			Measure: "prophet, without backoff, capacity, drf, tetris is the order of makespans, part of the seeds", Theirs: 1,
+			Why: madeUp, Band: experiment.AtLeast(1, "the order is the claim")}))
 	for _, pair := range []struct {
 		less, more string
 		theirs     float64
 	}{{"tetris", "prophet", 18}, {"prophet", "capacity", 31}, {"prophet", "drf", 40}} {
 		all = append(all, experiment.NewFigure("prophet.execution_gain_pct."+pair.less+"."+pair.more, "%",
 			less(of[pair.less].Ran, of[pair.more].Ran), experiment.Claim{Table: "Fig 4.7", Case: pair.less + " / " + pair.more,
-				Measure: "median time of execution, % less", Theirs: pair.theirs, Why: madeUp, Band: experiment.AtLeast(0.01, sign)}))
+				Measure: "median time of execution, % less", Theirs: pair.theirs, Why: madeUp,
+				Band: experiment.AtLeast(0.01, sign)}))
 	}
 	return all
 }

@@ -120,8 +120,8 @@ func (w *world) left(s *server) []float64 {
 	return left
 }
 
-// prophet places all executors of an application at once on different servers: of the oldest half of those that
-// wait the one that fits with the least mean norm; one that is overdue comes next and holds up all others.
+// prophet places all executors of an application at once on different servers. Of the oldest half of those that wait it
+// takes the one that fits with the least mean norm. An application that is overdue comes next and holds up all others.
 func prophet(w *world) {
 	for len(w.queue) > 0 {
 		if late := w.queue[0]; w.now()-late.Arrives > w.p.Overdue*w.meanWait() && len(w.waits) > 0 {

@@ -105,7 +105,7 @@ type world struct {
 	servers []server
 	next    des.Timer // The end of the next stage, or a look for backoff.
 	at      units.Instant
-	waits   []float64 // Of those that were placed whole.
+	waits   []float64 // Waits of applications that were placed whole.
 	apps    []*waiting
 	out     Outcome
 	running int
@@ -125,7 +125,8 @@ func Run(name string, apps []App, p Params) (Outcome, error) {
 		a := &apps[i]
 		if peak := a.peak(); a.Executors > p.Servers || float64(a.Cores) > p.Cores || a.Memory > p.Memory ||
 			peak[placement.Disk] > p.Rates[placement.Disk] || peak[placement.Network] > p.Rates[placement.Network] {
-			return Outcome{}, fmt.Errorf("application %d fits no cluster: %d executors of %d cores, %g GB, %v MB/s", i, a.Executors,
+			return Outcome{}, fmt.Errorf("application %d fits no cluster: %d executors of %d cores, %g GB, %v MB/s", i,
+				a.Executors,
 				a.Cores, a.Memory, peak)
 		}
 		one := &waiting{App: a, id: i}

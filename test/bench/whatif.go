@@ -25,8 +25,8 @@ func whatIfRows() []row {
 }
 
 // whatIfMeasured measures how far the end of an application on 4, 16 and 32 cores is from what was foretold by its
-// run on 8: off by how much the mean of further runs is, which part of these runs is within the bounds of 90 %, and which
-// part of paced runs is later than the deadline that was promised with 95 %.
+// run on 8: off by how much the mean of further runs is, which part of these runs is within the bounds of 90 %, and
+// which part of paced runs is later than the deadline that was promised with 95 %.
 func whatIfMeasured(t testing.TB, add adder) {
 	var off, inside, late []float64
 	for seed := range uint64(foretold) {

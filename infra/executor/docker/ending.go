@@ -73,8 +73,8 @@ func (r *Runtime) judge(name string, c *held) executor.Status {
 }
 
 // verdict puts into one line what is known of an executor's end. It tells how its container ended or why Docker does
-// not say, whether Pacer had asked for it, and which process was the daemon when it was last seen alive and is now (0
-// for none).
+// not say, whether Pacer had asked for it. It also tells which process was the daemon when it was last seen alive and
+// is now (0 for none).
 func verdict(how ended, err error, stopped bool, before, now int32) executor.Status {
 	unknown := func(text string) executor.Status {
 		return executor.Status{State: api.ExecutorExited, Exit: text, ExitCode: api.Unknown}

@@ -52,7 +52,7 @@ const mostLines = 76_543 +
 	260 + // Who comes behind others, of all nodes at once.
 	370 + // Copies of last tasks that are slow, how slow a run is, tenants kept by node.
 	240 + // What is left out, moved as a block or comes besides, as a run shows it; zones of POSIX.
-	440 + // Facets: what a capability keeps stands with it, and the ledger keeps it for the capability.
+	700 + // Facets: what a capability keeps stands with it, and the ledger keeps it for the capability.
 	88 + // Interpreters however they are come to, defaults that are no file, a last stage by its floor.
 	860 + // Norms of nodes by disk and network, and a simulator that asks them.
 	900 + // Traces of clusters.

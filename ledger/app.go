@@ -358,7 +358,7 @@ func (a *App) Reserved() units.Cores { return a.held.cores }
 // Observed reports whether a is only watched: it is planned as if it were paced,
 // and runs with all cores.
 func (a *App) Observed() bool {
-	return a.Tenant.Launch.Mode == api.ModeObserve || a.held.observed
+	return a.Tenant.Launch.Mode == api.ModeObserve || a.held.observed != ""
 }
 
 // Unmanaged reports whether quotas of its executors are nobody's to write, but for the bounds of its user.

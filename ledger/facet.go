@@ -33,10 +33,10 @@ type Facet[T Subject, S any] struct {
 	Drains func(S) bool
 	// Pacing is the word for how an application runs that is paced and has the value (App.Pacing), "" for another one.
 	Pacing func(S) string
-	// Observed reports of an application that none of its executors is held back (App.Observed); nil for never.
-	Observed func(S) bool
-	// Wants is how many executors the driver of an application is to ask another cluster manager for, 0 for as many as
-	// its user has said, and on which hosts; nil where the value does not say.
+	// Observed is why none of an application's executors is held back (App.Observed), "" where they may be.
+	Observed func(S) string
+	// Wants is how many executors the driver of an application is to ask another cluster manager for, and on which
+	// hosts; 0 are as many as its user has said. nil where the value does not say.
 	Wants func(S) (executors int, on []string)
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
@@ -170,7 +170,7 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 		e.pacing = cmp.Or(e.pacing, f.Pacing(s))
 	}
 	if f.Observed != nil {
-		e.observed = e.observed || f.Observed(s)
+		e.observed = cmp.Or(e.observed, f.Observed(s))
 	}
 	if f.Wants != nil {
 		e.wanted, e.on = f.Wants(s)

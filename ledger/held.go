@@ -20,9 +20,9 @@ type effect struct {
 	cores  units.Cores
 	drains bool
 	pacing string
-	// observed says that one has all of an application left alone (Facet.Observed), wanted and on are how many executors
-	// its driver is to ask for, and where (Facet.Wants).
-	observed bool
+	// observed is why an application is left alone (Facet.Observed), wanted and on are how many executors its driver is
+	// to ask for, and where (Facet.Wants).
+	observed string
 	wanted   int
 	on       []string
 }

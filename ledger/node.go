@@ -71,9 +71,9 @@ func (n *Node) lodge(tenants []*Allocation) {
 	}
 }
 
-// nodeBook is the batch in which a node's record changed last, the one since which there is to be a new
-// Plan though its content is the same, and the ledger's claims and allocations of the node: each registration
-// looks at all nodes. Facets keep their values of the node in held.
+// nodeBook is the batch in which a node's record changed last, and the one since which there is to be a new Plan though
+// its content is the same. It has the ledger's claims and allocations of the node: each registration looks at all
+// nodes. Facets keep their values of the node in held.
 type nodeBook struct {
 	changed, renewed uint64
 	claimed          units.Bytes
@@ -224,7 +224,7 @@ func (n *Node) StageSlots(launch api.Launch, executors int) int {
 }
 
 // Allocation is what an application has on one node: its executors that are not gone,
-// in order of id. Who is where is kept by node, so that neither a Plan nor a status makes
+// in order of id. Allocations are kept by node, so that neither a Plan nor a status makes
 // anybody walk all applications.
 type Allocation struct {
 	App       *App

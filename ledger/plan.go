@@ -46,7 +46,7 @@ func (t *Allocation) start(n *Node) *api.Launch {
 	if t.launch == nil {
 		launch := t.App.Tenant.Launch
 		launch.Cores, launch.Attach = n.Slots(launch), launch.Attach.On(n.Machine)
-		if t.App.held.observed && !launch.Mode.Unmanaged() {
+		if t.App.held.observed != "" && !launch.Mode.Unmanaged() {
 			launch.Mode = api.ModeObserve
 		}
 		if launch.Attach != nil {

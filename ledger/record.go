@@ -41,12 +41,12 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 	changed := false
 	switch {
 	case s.app != nil:
-		observed := s.app.Observed()
+		observed := s.app.held.observed
 		if changed, err = takeIn(s.app, l, f); changed {
 			s.parts |= partPlans
 		}
-		for _, node := range s.app.Seats() {
-			if observed != s.app.Observed() {
+		if observed != s.app.held.observed {
+			for _, node := range s.app.Seats() {
 				retell(l, l.nodes[node], l.allocation(s.app, node))
 			}
 		}

@@ -1,5 +1,5 @@
-// Package pause takes the targets of an application away for a time, and gives them back: while less than half of what
-// is left of its work is known, its stages have all cores, in its place among others.
+// Package pause takes the targets of an application away for a time, and gives them back. While less than half of the
+// work that is left is known, its stages have all cores, in its place among others.
 //
 //	Weigh       the lever, asked when a stage is ready that the profile lacks, and at each tick while targets pause
 //	Paused      whether its targets are paused

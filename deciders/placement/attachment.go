@@ -29,7 +29,7 @@ var attachment = ledger.Register(ledger.Facet[*ledger.App, Attachment]{Name: "at
 // AttachmentOf is a's.
 func AttachmentOf(a *ledger.App) Attachment { return attachment.Of(a) }
 
-func (t Attachment) observed() bool         { return t.Observed != "" }
+func (t Attachment) observed() string       { return t.Observed }
 func (t Attachment) wants() (int, []string) { return t.Wanted, t.On }
 
 // wasAttached is the Attachment in a record of an application of before.

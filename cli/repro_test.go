@@ -103,7 +103,7 @@ func TestReproIsInterrupted(t *testing.T) {
 
 func TestReproRefusesInOneLine(t *testing.T) {
 	for want, args := range map[string][]string{
-		`invalid argument "001"`: {"repro", "001"},
+		`invalid argument "009"`: {"repro", "009"},
 		"--seeds is 0":           {"repro", "--seeds", "0"},
 		"at most 1 arg":          {"repro", "003", "003"},
 	} {

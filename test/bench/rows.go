@@ -119,7 +119,7 @@ func rows(o options) []row {
 		{name: "units", minutes: 1.5, measure: unitSeconds},
 		experiments(row{name: "unknown", minutes: 1}, 0, "unknown"),
 		experiments(row{name: "attach", minutes: 1}, 0, "attached"),
-		{name: "repro", minutes: 6, measure: claimed(10, "000", "002", "003")},
+		{name: "repro", minutes: 6, measure: claimed(10, "000", "001", "002", "003")},
 	}, scaleRows(), []row{
 		{name: "page", minutes: 1, extra: true, measure: paged},
 		{name: "micro", minutes: 1, measure: micro},

@@ -10,6 +10,9 @@ import (
 // guessedFactor is how many times the CPU time of its threads a JVM's stage uses where nothing says more.
 const guessedFactor = 1.3
 
+// compiling is how much CPU time of an executor's tasks its compilers match until its code is compiled.
+const compiling units.Work = 5
+
 // An application tells its factor where its tasks used so much CPU time. A factor beyond the bound is the waiting for a
 // busy machine.
 const (
@@ -24,11 +27,14 @@ type factors struct {
 	sure  api.Sure
 	// learnt are those that runs under Pacer have measured, by stage.
 	learnt map[int]float64
+	// compiled is the CPU time of attempts for which code was compiled meanwhile: the first ones of the executors.
+	compiled map[api.StageKey]units.Work
 }
 
 // factorsOf are the factors that the log itself tells.
 func factorsOf(app *eventlog.Application) factors {
 	var cpu, ran units.Seconds
+	compiled, left := map[api.StageKey]units.Work{}, compiling*units.Work(len(app.Executors))
 	for i := range app.Stages {
 		if app.Stages[i].Python {
 			continue
@@ -36,12 +42,15 @@ func factorsOf(app *eventlog.Application) factors {
 		for k := range app.Stages[i].Attempts {
 			m := &app.Stages[i].Attempts[k].Done.Metrics
 			cpu, ran = cpu+m.CPU, ran+busy(m)+m.GC
+			part := min(left, units.Work(m.CPU))
+			left -= part
+			compiled[api.StageKey{Stage: app.Stages[i].ID, Attempt: app.Stages[i].Attempts[k].Attempt}] = part
 		}
 	}
 	if cpu >= leastTold && ran >= cpu && ran <= mostFactor*cpu {
-		return factors{whole: float64(ran / cpu), sure: api.SureDerived}
+		return factors{whole: float64(ran / cpu), sure: api.SureDerived, compiled: compiled}
 	}
-	return factors{whole: guessedFactor, sure: api.SureGuessed}
+	return factors{whole: guessedFactor, sure: api.SureGuessed, compiled: compiled}
 }
 
 // busy is for how long tasks ran and did not wait for a fetch, the disk or the collector.
@@ -72,5 +81,6 @@ func (f *factors) work(s *eventlog.Stage, a *eventlog.Attempt) (units.Work, api.
 	case s.Python:
 		return max(cpu, units.Work(busy(&a.Done.Metrics)+busy(&a.Lost.Metrics))), api.SureGuessed
 	}
-	return cpu * units.Work(f.whole), f.sure
+	early := f.compiled[api.StageKey{Stage: s.ID, Attempt: a.Attempt}]
+	return 2*early + (cpu-early)*units.Work(f.whole), f.sure
 }

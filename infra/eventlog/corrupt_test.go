@@ -14,8 +14,8 @@ func TestAByteThatIsAnotherEndsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 0; at < len(body); at += 4999 {
-			for _, mask := range []byte{0x01, 0x80, 0xff} {
+		for at := 0; at < len(body); at += 9973 {
+			for _, mask := range []byte{0x01, 0xff} {
 				body[at] ^= mask
 				reads++
 				if fault := guarded(kind, body); fault != nil {
@@ -27,7 +27,7 @@ func TestAByteThatIsAnotherEndsNothing(t *testing.T) {
 		}
 	}
 	t.Logf("eventlog.panics %d (%d reads)", panics, reads)
-	if reads < 1000 {
+	if reads < 250 {
 		t.Errorf("%d reads only", reads)
 	}
 }

@@ -116,7 +116,7 @@ bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and ho
 bench-web: ## measure the page, and what it costs a planner that somebody looks (4 minutes, installs chromium)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,web,page $(ARGS)
 
-bench-profiles: ## measure what event logs tell, and what is foretold of other cores and of deadlines before anything runs (14 minutes)
+bench-profiles: ## measure what event logs tell, what is foretold of other cores and deadlines, and what versions of profiles take (20 minutes)
 	@$(GO) run ./test/bench profiles $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)

@@ -370,13 +370,16 @@ type BackupPiece struct {
 // ControlReply is the body of every control reply but plan; the field that the
 // request asked for is set.
 type ControlReply struct {
-	V        int           `json:"v"`
-	Error    *Error        `json:"error,omitempty"`
-	Apps     []AppSummary  `json:"apps,omitempty"`
-	App      *AppDetail    `json:"app,omitempty"`
-	Why      *Why          `json:"why,omitempty"`
-	Profiles []Profile     `json:"profiles,omitempty"`
-	Nodes    []NodeSummary `json:"nodes,omitempty"`
+	V        int          `json:"v"`
+	Error    *Error       `json:"error,omitempty"`
+	Apps     []AppSummary `json:"apps,omitempty"`
+	App      *AppDetail   `json:"app,omitempty"`
+	Why      *Why         `json:"why,omitempty"`
+	Profiles []Profile    `json:"profiles,omitempty"`
+	// Listed are profiles without their bodies, History the versions of one.
+	Listed  []ProfileSummary `json:"listed,omitempty"`
+	History *ProfileHistory  `json:"history,omitempty"`
+	Nodes   []NodeSummary    `json:"nodes,omitempty"`
 	// Policy is how the queue is served; with it Apps are those that wait, in their order.
 	Policy *QueueDetail `json:"policy,omitempty"`
 	// Step is what was begun, with the stage's id.
@@ -423,6 +426,10 @@ const (
 	VerbProfile    Verb = "profile"
 	VerbProfilePut Verb = "profile-put"
 	VerbProfileRm  Verb = "profile-rm"
+	// VerbVersions asks for the versions of a profile, and with a Query for what has changed between two of them.
+	VerbVersions   Verb = "profile-versions"
+	VerbPin        Verb = "profile-pin"
+	VerbUnpin      Verb = "profile-unpin"
 	VerbNodes      Verb = "nodes"
 	VerbDrain      Verb = "node-drain"
 	VerbUndrain    Verb = "node-undrain"
@@ -449,7 +456,8 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbWhy, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles,
 		VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
+		VerbProfileRm, VerbVersions, VerbPin, VerbUnpin,
+		VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
 		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,
 		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket, VerbToken}

@@ -127,7 +127,7 @@ type StageHabit struct {
 	// its tasks' threads its groups used under Pacer: compiler, collector and Python are no such threads; 0 for unknown.
 	Sure   Sure    `json:"sure,omitempty"`
 	Factor float64 `json:"factor,omitempty"`
-	Jump       Jump           `json:"jump,omitzero"`
+	Jump   Jump    `json:"jump,omitzero"`
 }
 
 // Sure is how the work of a stage is known.
@@ -150,13 +150,13 @@ type Growth struct {
 	// By is what sizes are counted in, "bytes" or "records", "" where nobody counts.
 	By string `json:"by,omitempty"`
 	// Runs have shown it. Size and Work are the means of their logarithms, and the others sums of products of how far
-	// these were from them, newer ones counting more.
+	// these were from them, newer ones counting more; all are 0 where only the power is known, and runs begin anew.
 	Runs   int     `json:"runs"`
-	Size   float64 `json:"size"`
-	Work   float64 `json:"work"`
-	Sizes  float64 `json:"sizes"`
-	Common float64 `json:"common"`
-	Works  float64 `json:"works"`
+	Size   float64 `json:"size,omitempty"`
+	Work   float64 `json:"work,omitempty"`
+	Sizes  float64 `json:"sizes,omitempty"`
+	Common float64 `json:"common,omitempty"`
+	Works  float64 `json:"works,omitempty"`
 }
 
 // Jump says that a stage takes Times what it took before for the same input, in Runs runs since then.

@@ -35,6 +35,9 @@ type Query struct {
 	// minute. After leaves out the points until that moment; zero is none.
 	Step  units.Seconds `json:"step_s,omitempty"`
 	After time.Time     `json:"after,omitzero"`
+	// From and To are numbers of versions of a profile, 0 for the one before To and the newest.
+	From int `json:"from_version,omitempty"`
+	To   int `json:"to_version,omitempty"`
 	// Token is the one that is wanted.
 	Token TokenRequest `json:"token,omitzero"`
 }
@@ -45,6 +48,8 @@ func (q *Query) validate(f *faults) {
 	f.finite("since_s", float64(q.Since))
 	f.between("utc_offset_s", float64(q.UTCOffset), -86400, 86400)
 	f.check(q.Step == 0 || q.Step == 1 || q.Step == 60, "step_s is %v, want 1 or 60", float64(q.Step))
+	f.count("from_version", q.From, MostCount)
+	f.count("to_version", q.To, MostCount)
 	most := MostTokenFor
 	if q.Token.Scrape {
 		most = MostScrapeFor

@@ -54,10 +54,10 @@ func jsonOf[T any](t *testing.T, o outcome) T {
 
 // listed is a list as programs read it.
 type listed struct {
-	V            int               `json:"v"`
-	Applications []api.AppSummary  `json:"applications,omitempty"`
-	Nodes        []api.NodeSummary `json:"nodes,omitempty"`
-	Profiles     []api.Profile     `json:"profiles,omitempty"`
+	V            int                  `json:"v"`
+	Applications []api.AppSummary     `json:"applications,omitempty"`
+	Nodes        []api.NodeSummary    `json:"nodes,omitempty"`
+	Profiles     []api.ProfileSummary `json:"profiles,omitempty"`
 }
 
 func TestAppsAreAListAndATable(t *testing.T) {
@@ -176,6 +176,9 @@ func TestOrdersReachThePlanner(t *testing.T) {
 		{"policy set flexible --late refuse", api.VerbPolicySet, api.ControlRequest{V: api.Version, Policy: &api.QueuePolicy{Rule: "flexible", Late: "refuse"}}},
 		{"policy default", api.VerbPolicySet, api.ControlRequest{V: api.Version}},
 		{"profiles rm wordcount", api.VerbProfileRm, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
+		{"profiles pin wordcount", api.VerbPin, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
+		{"profiles pin wordcount 3", api.VerbPin, api.ControlRequest{V: api.Version, Profile: "wordcount", Query: &api.Query{To: 3}}},
+		{"profiles unpin wordcount", api.VerbUnpin, api.ControlRequest{V: api.Version, Profile: "wordcount"}},
 	} {
 		o := w.run(t, append([]string{"--planner", f.address}, strings.Fields(c.args)...)...)
 		said := "done: " + string(c.verb)
@@ -198,7 +201,7 @@ func TestProfilesAreStoredListedAndShown(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{profile("wordcount")}})
 	got := jsonOf[listed](t, w.run(t, "--planner", f.address, "profiles", "list", "-o", "json"))
-	if d := cmp.Diff(listed{V: 1, Profiles: f.profiles}, got); d != "" {
+	if d := cmp.Diff(listed{V: 1, Profiles: []api.ProfileSummary{f.profiles[0].Summary()}}, got); d != "" {
 		t.Error(d)
 	}
 	o := w.run(t, "--planner", f.address, "profiles", "list")
@@ -245,13 +248,39 @@ func TestTheAuthorsProfilesAreStored(t *testing.T) {
 	}
 }
 
+func TestVersionsAreListedAndCompared(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{profile("wordcount")}, history: &api.ProfileHistory{V: api.Version, Name: "wordcount",
+		Versions: []api.ProfileVersion{{Number: 2, How: "merged", By: "app-7", Runs: 3, Stages: 2, Duration: 60, Work: 60},
+			{Number: 1, How: "put", By: "ann", Pinned: true, Runs: 2, Stages: 2, Duration: 50, Work: 40}},
+		Diff: &api.ProfileDiff{From: 1, To: 2, Said: []string{"50 % more work in all", "stage 0 (a): twice the input"}}}})
+	if o := w.run(t, "--planner", f.address, "profiles", "history", "wordcount"); !strings.Contains(o.out, "pinned") || !strings.Contains(o.out, "app-7") {
+		t.Errorf("%s%s", o.out, o.err)
+	}
+	if got := jsonOf[api.ProfileHistory](t, w.run(t, "--planner", f.address, "profiles", "history", "wordcount", "-o", "json")); len(got.Versions) != 2 {
+		t.Errorf("%+v", got)
+	}
+	o := w.run(t, "--planner", f.address, "profiles", "diff", "wordcount", "1")
+	if o.out != "profile wordcount, from version 1 to 2:\n  50 % more work in all\n  stage 0 (a): twice the input\n" {
+		t.Errorf("%s%s", o.out, o.err)
+	}
+	if q := f.last(t, api.VerbVersions).Query; q == nil || q.From != 1 || q.To != 0 {
+		t.Errorf("asked for %+v", q)
+	}
+	w.run(t, "--planner", f.address, "profiles", "diff", "wordcount", "first").wantLine(t, command.ExitUsage, "number of a version")
+	w.run(t, "--planner", f.address, "profiles", "show", "wordcount", "--version", "2")
+	if q := f.last(t, api.VerbProfile).Query; q == nil || q.To != 2 {
+		t.Errorf("asked for %+v", q)
+	}
+}
+
 func TestVariantsAreCountedAndShown(t *testing.T) {
 	w := newWorld(t)
 	p, other := profile("wordcount"), profile("wordcount")
 	p.Share, other.Share, other.Stages[1].Name, other.Stages[1].Missed = 0.7, 0.3, "monthly", 2
 	p.Variants = []api.Profile{other}
 	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{p}})
-	if o := w.run(t, "--planner", f.address, "profiles", "list"); !slices.Equal(strings.Fields(o.out)[8:13], []string{"wordcount", "-", "1", "2", "2"}) {
+	if o := w.run(t, "--planner", f.address, "profiles", "list"); !slices.Equal(strings.Fields(o.out)[9:14], []string{"wordcount", "-", "1", "2", "2"}) {
 		t.Errorf("list:\n%s", o.out)
 	}
 	o := w.run(t, "--planner", f.address, "profiles", "show", "wordcount", "-o", "table")

@@ -29,6 +29,7 @@ type fakePlanner struct {
 	apps     []api.AppDetail
 	why      map[api.AppID]*api.Why
 	profiles []api.Profile
+	history  *api.ProfileHistory
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
 	policy   *api.QueueDetail
@@ -132,7 +133,11 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 	case api.VerbKill:
 		reply.Message, reply.Error = f.kill(r.App)
 	case api.VerbProfiles:
-		reply.Profiles = f.profiles
+		for i := range f.profiles {
+			reply.Listed = append(reply.Listed, f.profiles[i].Summary())
+		}
+	case api.VerbVersions:
+		reply.History = f.history
 	case api.VerbProfile:
 		for _, p := range f.profiles {
 			if p.Name == r.Profile {

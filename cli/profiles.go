@@ -20,7 +20,7 @@ import (
 func profilesCommand(sh *shell) *cobra.Command {
 	of := profileCommands{sh}
 	return group("profiles", "List, show, store and remove profiles",
-		of.list(), of.show(), of.put(), of.fromEventLog(), of.rm(), of.schema())
+		of.list(), of.show(), of.history(), of.diff(), of.pin(), of.unpin(), of.put(), of.fromEventLog(), of.rm(), of.schema())
 }
 
 // profileCommands are the sub-commands of `pacer profiles`.
@@ -45,10 +45,10 @@ func (of profileCommands) list() *cobra.Command {
 			return err
 		}
 		if form.encodes() {
-			return form.print(of.sh.Stdout, map[string]any{"profiles": append([]api.Profile{}, reply.Profiles...)})
+			return form.print(of.sh.Stdout, map[string]any{"profiles": append([]api.ProfileSummary{}, reply.Listed...)})
 		}
-		rows := make([][]string, 0, len(reply.Profiles))
-		for _, p := range reply.Profiles {
+		rows := make([][]string, 0, len(reply.Listed))
+		for _, p := range reply.Listed {
 			owner := dash(p.Owner)
 			if p.Shared {
 				owner = "shared"
@@ -56,11 +56,15 @@ func (of profileCommands) list() *cobra.Command {
 			if p.Taught {
 				owner += ", taught"
 			}
-			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(1 + len(p.Variants)),
-				strconv.Itoa(len(p.Stages)), seconds(p.Duration), p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work()))})
+			version := strconv.Itoa(p.Version)
+			if p.Pinned > 0 {
+				version += fmt.Sprintf(", %d pinned", p.Pinned)
+			}
+			rows = append(rows, []string{p.Name, owner, strconv.Itoa(p.Runs), strconv.Itoa(p.Variants), strconv.Itoa(p.Stages),
+				seconds(p.Duration), p.Cores.String(), fmt.Sprintf("%.1f", float64(p.Work)), version})
 		}
 		return table(of.sh.Stdout,
-			[]string{"NAME", "OWNER", "RUNS", "VARIANTS", "STAGES", "DURATION", "CORES", "CORE-SECONDS"}, rows)
+			[]string{"NAME", "OWNER", "RUNS", "VARIANTS", "STAGES", "DURATION", "CORES", "CORE-SECONDS", "VERSION"}, rows)
 	}
 	return c
 }
@@ -70,9 +74,13 @@ func (of profileCommands) show() *cobra.Command {
 		ValidArgsFunction: of.names}
 	form := outputFlag(c)
 	whose := whoseFlags(c)
+	version := c.Flags().Int("version", 0, "the version of that number (default: the newest)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		reply, err := of.sh.ask(c.Context(), api.VerbProfile,
-			api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
+		q := api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared}
+		if *version != 0 {
+			q.Query = &api.Query{To: *version}
+		}
+		reply, err := of.sh.ask(c.Context(), api.VerbProfile, q)
 		if err != nil {
 			return err
 		}
@@ -231,7 +239,7 @@ func (of profileCommands) names(c *cobra.Command, args []string, _ string) ([]st
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var names []string
-	for _, p := range reply.Profiles {
+	for _, p := range reply.Listed {
 		names = append(names, p.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

@@ -116,13 +116,13 @@ func TestWhoMayAskForWhat(t *testing.T) {
 		api.VerbApp:  {App: reply.AppID}, api.VerbApps: {}, api.VerbNodes: {}, api.VerbPolicy: {}, api.VerbReport: {}, api.VerbCores: {}, api.VerbProfiles: {}, api.VerbPing: {}, api.VerbProfile: {Profile: "p"},
 		api.VerbDeadline: {App: reply.AppID, Deadline: 3600}, api.VerbRelease: {App: reply.AppID}, api.VerbCap: {App: reply.AppID, Cap: 1},
 		api.VerbStep: {App: reply.AppID, Step: &api.Step{Stage: -1, Low: 0.5, High: 1, Each: 5}}, api.VerbExit: {App: reply.AppID, Submission: "s-ann-2"},
-		api.VerbProfilePut: {}, api.VerbProfileRm: {Profile: "p"}, api.VerbDrain: {Node: "nobody"}, api.VerbUndrain: {Node: "nobody"}, api.VerbDivide: {Node: "nobody"}, api.VerbEmpty: {}, api.VerbSpare: {}, api.VerbPolicySet: {Policy: &api.QueuePolicy{Rule: "none"}},
+		api.VerbProfilePut: {}, api.VerbProfileRm: {Profile: "p"}, api.VerbVersions: {Profile: "p"}, api.VerbPin: {Profile: "p"}, api.VerbUnpin: {Profile: "p"}, api.VerbDrain: {Node: "nobody"}, api.VerbUndrain: {Node: "nobody"}, api.VerbDivide: {Node: "nobody"}, api.VerbEmpty: {}, api.VerbSpare: {}, api.VerbPolicySet: {Policy: &api.QueuePolicy{Rule: "none"}},
 		api.VerbIssue: {}, api.VerbPrincipals: {}, api.VerbRevoke: {Login: "user-nobody"}, api.VerbBackup: {Backup: &api.BackupPiece{ID: "none"}},
 	} {
-		view := map[api.Verb]bool{api.VerbApp: true, api.VerbApps: true, api.VerbNodes: true, api.VerbSpare: true, api.VerbPolicy: true, api.VerbReport: true, api.VerbCores: true, api.VerbProfiles: true, api.VerbProfile: true, api.VerbPing: true}[verb]
+		view := map[api.Verb]bool{api.VerbApp: true, api.VerbApps: true, api.VerbNodes: true, api.VerbSpare: true, api.VerbPolicy: true, api.VerbReport: true, api.VerbCores: true, api.VerbProfiles: true, api.VerbProfile: true, api.VerbVersions: true, api.VerbPing: true}[verb]
 		mine := map[api.Verb]bool{api.VerbLogs: true, api.VerbDeadline: true, api.VerbRelease: true}[verb]
 		// Of a submission that nobody has, and their own profiles.
-		free := map[api.Verb]bool{api.VerbExit: true, api.VerbProfilePut: true, api.VerbProfileRm: true}[verb]
+		free := map[api.Verb]bool{api.VerbExit: true, api.VerbProfilePut: true, api.VerbProfileRm: true, api.VerbPin: true, api.VerbUnpin: true}[verb]
 		for name, allowed := range map[string]bool{"owner": true, "ann": view || mine || free, "bob": view || free, "viv": view} {
 			_, err := conns[name].Control(t.Context(), verb, q)
 			check(name+" asks for "+string(verb), allowed, err)

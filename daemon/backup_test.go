@@ -47,7 +47,7 @@ func TestABackupIsTakenAndPutBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range reply.Profiles {
+		for _, p := range reply.Listed {
 			names = append(names, p.Name)
 		}
 		return names

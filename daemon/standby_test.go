@@ -376,8 +376,8 @@ func (s *shared) failover(first, second *killable, release string) {
 	if d := *s.ask(api.VerbApp, api.ControlRequest{App: waiting.id}).App; d.State != api.AppQueued {
 		t.Errorf("who waits is %s", d.State)
 	}
-	if r := s.ask(api.VerbProfiles, api.ControlRequest{}); len(r.Profiles) != 1 || r.Profiles[0].Name != "chain" {
-		t.Errorf("profiles %+v", r.Profiles)
+	if r := s.ask(api.VerbProfiles, api.ControlRequest{}); len(r.Listed) != 1 || r.Listed[0].Name != "chain" {
+		t.Errorf("profiles %+v", r.Listed)
 	}
 	a.done(0)
 	a.stage(1, x)
@@ -486,7 +486,7 @@ func (s *shared) put(name string) {
 
 func (s *shared) profiles() (names []string) {
 	s.t.Helper()
-	for _, p := range s.ask(api.VerbProfiles, api.ControlRequest{}).Profiles {
+	for _, p := range s.ask(api.VerbProfiles, api.ControlRequest{}).Listed {
 		names = append(names, p.Name)
 	}
 	return names

@@ -38,6 +38,9 @@ type Facet[T Subject, S any] struct {
 	// Wants is how many executors the driver of an application is to ask another cluster manager for, and on which
 	// hosts; 0 are as many as its user has said. nil where the value does not say.
 	Wants func(S) (executors int, on []string)
+	// Instead is the profile that is planned with instead of the one that has the value, nil for none; nil where that is
+	// never so.
+	Instead func(S) *Profile
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
 
@@ -175,6 +178,11 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 	if f.Wants != nil {
 		e.wanted, e.on = f.Wants(s)
 	}
+	if f.Instead != nil {
+		if p := f.Instead(s); p != nil {
+			e.instead = p
+		}
+	}
 }
 
 // count takes in anew what facets of those kinds say of f together.
@@ -182,6 +190,7 @@ func (f *facets) count(kinds []*kind) {
 	f.effect = effect{}
 	for place, h := range f.list {
 		kinds[place].adds(h.value, &f.effect)
+		f.bytes += h.bytes
 	}
 }
 

@@ -11,7 +11,7 @@ func (k *kind) keep(l *Ledger, key string, value any) held {
 	}
 	body, sum, err := encodeFacet(value)
 	l.encoded(key, body, err)
-	h.sum = sum
+	h.sum, h.bytes = sum, len(body)
 	return h
 }
 

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -11,6 +12,8 @@ import (
 type facets struct {
 	list []held // By the places of facets; those behind its end keep nothing.
 	effect
+	// was is what a profile has come in the place of (Profile.Was), until a facet has taken it in.
+	was *api.Profile
 }
 
 // effect is what the values say together of what has them.
@@ -25,13 +28,18 @@ type effect struct {
 	observed string
 	wanted   int
 	on       []string
+	// instead is what is planned with in the place of a profile (Facet.Instead), bytes how many all take in the store.
+	instead any // A *Profile.
+	bytes   int
 }
 
 // held is what one facet keeps.
 type held struct {
 	value any // nil for the zero value.
-	// batch is the one in which it changed last, sum that of its record, by which Audit sees a value that was changed.
+	// batch is the one in which it changed last, sum that of its record, by which Audit sees a value that was changed, and
+	// bytes how many that has.
 	batch, sum uint64
+	bytes      int
 }
 
 // at is what the facet of a place keeps.
@@ -49,5 +57,5 @@ func (f *facets) with(place int, h held) facets {
 		list = append(list, make([]held, place+1-len(list))...)
 	}
 	list[place] = h
-	return facets{list, f.effect}
+	return facets{list: list, effect: f.effect}
 }

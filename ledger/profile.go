@@ -59,6 +59,24 @@ func (p *Profile) forRun(beta float64) *Profile {
 		FixedPart: fixedParts(p.Body)}
 }
 
+// Was is the body in whose place p has come with the fact that facets take in, nil for none.
+func (p *Profile) Was() *api.Profile { return p.held.was }
+
+// Planned is the profile that runs of p, which is stored, are planned with: p itself, unless another version of it is
+// pinned. That earlier runs failed while they were held back counts for all versions.
+func (p *Profile) Planned() *Profile {
+	if p == nil || p.held.instead == nil {
+		return p
+	}
+	planned, habit := p.held.instead.(*Profile), p.Body.Habit
+	if h := planned.Body.Habit; h.FailedAt != habit.FailedAt || h.Suspected != habit.Suspected {
+		with := *planned
+		with.Body.Habit.FailedAt, with.Body.Habit.Suspected, with.judged = habit.FailedAt, habit.Suspected, nil
+		return &with
+	}
+	return planned
+}
+
 // Next is the id that the next extra stage of the run gets: greater than all others.
 func (p *Profile) Next() int {
 	next := p.Recorded.Stages[len(p.Recorded.Stages)-1].ID + 1

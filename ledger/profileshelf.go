@@ -18,8 +18,6 @@ type profileShelf struct {
 	uses   map[profileID]use
 	// newest is the newest run in each while its application is known; it is not saved.
 	newest map[profileID]Learnt
-	// bytes is how many all take in the store.
-	bytes int
 }
 
 // use is when a stored profile was put, taught or matched last, 0 where that is not known, when that
@@ -79,7 +77,6 @@ func (s *profileShelf) names(user string) iter.Seq[string] {
 func (s *profileShelf) restore(p *Profile, used units.Instant, bytes int) {
 	id := p.id()
 	s.stored[id], s.uses[id] = p, use{at: used, saved: used, bytes: bytes}
-	s.bytes += bytes
 }
 
 // match takes in that p is used now, and reports whether that is to be saved.
@@ -109,22 +106,25 @@ func (s *profileShelf) renew(id profileID) *Profile {
 func (s *profileShelf) put(now units.Instant, p *Profile) ([]byte, error) {
 	id := p.id()
 	if before := s.stored[id]; before != nil {
+		was := before.Body
 		p.held = before.held
+		p.held.was = &was
 	}
 	value, err := json.Marshal(profileRecord{p.Body, now})
 	s.stored[id] = p
-	s.bytes += len(value) - s.uses[id].bytes
 	s.uses[id] = use{at: now, saved: now, bytes: len(value)}
 	return value, err
 }
 
 // drop takes the profile of an id away.
 func (s *profileShelf) drop(id profileID) {
-	s.bytes -= s.uses[id].bytes
 	delete(s.stored, id)
 	delete(s.uses, id)
 	delete(s.newest, id)
 }
+
+// size is how many bytes the profile of an id takes in the store, with what facets keep of it.
+func (s *profileShelf) size(id profileID) int { return s.uses[id].bytes + s.stored[id].held.bytes }
 
 // bound drops the profiles that nobody has used for too long, and then those that were used longest ago,
 // of the owner of the newest beyond its part, and of all; not the newest itself. It returns which.
@@ -136,21 +136,22 @@ func (s *profileShelf) bound(now units.Instant, b profileBounds, newest profileI
 	if newest.owner == "" {
 		part = 1 // They are everybody's.
 	}
-	count, bytes := 0, 0 // Of the newest's owner.
+	count, bytes, all := 0, 0, 0 // The first two of the newest's owner.
 	for _, id := range ids {
+		all += s.size(id)
 		if id.owner == newest.owner {
-			count, bytes = count+1, bytes+s.uses[id].bytes
+			count, bytes = count+1, bytes+s.size(id)
 		}
 	}
 	for _, id := range ids {
 		u, own := s.uses[id], id.owner == newest.owner
 		old := u.at > 0 && b.age > 0 && now.Sub(u.at) > b.age
-		full := len(s.stored) > b.count || s.bytes > b.bytes || own && (count > b.count/part || bytes > b.bytes/part)
+		full := len(s.stored) > b.count || all > b.bytes || own && (count > b.count/part || bytes > b.bytes/part)
 		if id == newest || !old && !full {
 			continue
 		}
-		if own {
-			count, bytes = count-1, bytes-u.bytes
+		if all -= s.size(id); own {
+			count, bytes = count-1, bytes-s.size(id)
 		}
 		dropped = append(dropped, s.stored[id])
 		s.drop(id)

@@ -393,7 +393,7 @@ func (k *kind) restore(r api.Pair) (held, error) {
 		return held{}, err
 	}
 	_, sum, err := encodeFacet(value)
-	return held{value: value, sum: sum}, err
+	return held{value: value, sum: sum, bytes: len(r.Value)}, err
 }
 
 // takeOver gives x the values that an earlier release kept in its own record, and reports whether there were any.

@@ -93,6 +93,9 @@ func (f Foresight) Of(v View) View {
 	l.profiles = v.l.profiles.copy()
 	for _, body := range f.Profiles {
 		if p, err := NewProfile(body); err == nil {
+			if before := l.profiles.stored[p.id()]; before != nil {
+				p.held = before.held
+			}
 			l.profiles.stored[p.id()] = p
 		}
 	}
@@ -167,7 +170,7 @@ func (v View) ProfileNames(user string) iter.Seq[string] { return v.l.profiles.n
 // Judged is the profile of that name as a user's run would have it, for a decider that judges by it and has nothing
 // run, nil for none: it is made once for each version of a profile, and changed by nobody.
 func (v View) Judged(user, name string) *Profile {
-	p := v.l.profiles.find(user, name)
+	p := v.l.profiles.find(user, name).Planned()
 	if p != nil && p.judged == nil {
 		p.judged = p.forRun(v.l.cfg.Beta)
 	}

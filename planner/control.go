@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/deciders/verdict"
+	"github.com/sparkpacer/pacer/deciders/versions"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner/access"
 	"github.com/sparkpacer/pacer/units"
@@ -29,6 +30,8 @@ func (d requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRepl
 		api.VerbStep:       d.stepStage,
 		api.VerbProfilePut: d.putProfile,
 		api.VerbProfileRm:  d.removeProfile,
+		api.VerbPin:        d.pinProfile,
+		api.VerbUnpin:      d.unpinProfile,
 		api.VerbDrain:      operators(d).drain,
 		api.VerbUndrain:    operators(d).undrain,
 		api.VerbDivide:     operators(d).divide,
@@ -273,25 +276,23 @@ func (d requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 		p.Owner = ""
 	}
 	endings{d.core}.concludeRuns(p.Name) // A run that has ended before teaches the profile that is there.
-	how := "put"
-	if d.view.ProfileOf(p.Owner, p.Name) != nil {
-		how = "replaced"
-	}
-	if err := d.ledger.Record(ledger.ProfileSaved{Body: p, How: how}); err != nil {
+	if err := d.ledger.Record(ledger.ProfileSaved{Body: p, How: versions.Put}); err != nil {
 		return api.ControlReply{}, errors.Unwrap(err) // Without the name of the fact.
 	}
-	return api.ControlReply{Message: fmt.Sprintf("profile %q %s: %d stages", p.Name, how, len(p.Stages))}, nil
+	s := versions.Of(d.view.ProfileOf(p.Owner, p.Name))
+	text := fmt.Sprintf("profile %q put as version %d: %d stages", p.Name, s.Newest().Number, len(p.Stages))
+	if s.Pinned != 0 {
+		text += fmt.Sprintf("; it is planned with version %d, which is pinned", s.Pinned)
+	}
+	return api.ControlReply{Message: text}, nil
 }
 
 // removeProfile takes a profile away; running applications keep their copies.
 func (d requests) removeProfile(q api.ControlRequest) (api.ControlReply, error) {
 	endings{d.core}.concludeRuns(q.Profile) // It may be shown by a run that has just ended.
-	p, err := findProfile(d.view, q)
+	p, err := ownedProfile(d.view, q)
 	if err != nil {
 		return api.ControlReply{}, err
-	}
-	if p.Body.Owner != q.User && !q.Operates {
-		return api.ControlReply{}, api.Errorf(api.KindDenied, "profile %q is everybody's: an operator removes it", q.Profile)
 	}
 	d.record(ledger.ProfileRemoved{Name: q.Profile, Owner: p.Body.Owner})
 	return api.ControlReply{Message: fmt.Sprintf("profile %q of %s removed", q.Profile,

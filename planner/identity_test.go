@@ -141,7 +141,7 @@ func TestAnApplicationOfALostStateIsTakenOver(t *testing.T) {
 	w.hello("a")
 	w.tell(foreign, r.Submission, done(20, 4, 4), end(30))
 	w.pass(3 * time.Second)
-	if d := w.app(foreign); d.State != api.AppFinished || len(w.control(api.VerbProfiles, api.ControlRequest{}).Profiles) != 0 {
+	if d := w.app(foreign); d.State != api.AppFinished || len(w.control(api.VerbProfiles, api.ControlRequest{}).Listed) != 0 {
 		t.Errorf("%s, %+v", d.State, d.Notices)
 	}
 }

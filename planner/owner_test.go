@@ -70,7 +70,7 @@ func TestAProfileIsItsUsers(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	listed := func(user string, role api.Role) (owners []string) {
-		for _, p := range w.ask(user, role, api.VerbProfiles, api.ControlRequest{}).Profiles {
+		for _, p := range w.ask(user, role, api.VerbProfiles, api.ControlRequest{}).Listed {
 			owners = append(owners, p.Owner)
 		}
 		return owners

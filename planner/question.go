@@ -13,6 +13,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/versions"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -65,6 +66,7 @@ var questions = map[api.Verb]question{
 	api.VerbPolicy:   inquiry.showPolicy,
 	api.VerbProfiles: inquiry.listProfiles,
 	api.VerbProfile:  inquiry.showProfile,
+	api.VerbVersions: inquiry.history,
 	api.VerbReport:   inquiry.report,
 	api.VerbCores:    inquiry.promised,
 }
@@ -149,12 +151,16 @@ func (i inquiry) why(q api.ControlRequest) (r api.ControlReply, err error) {
 
 func (i inquiry) listProfiles(q api.ControlRequest) (r api.ControlReply, err error) {
 	var keys []string
-	bodies := map[string]api.Profile{}
+	rows := map[string]*ledger.Profile{}
 	for _, p := range seenProfiles(i.settled().view, q) {
 		key := p.Body.Name + "\x00" + p.Body.Owner // As they are in order.
-		keys, bodies[key] = append(keys, key), p.Body
+		keys, rows[key] = append(keys, key), p
 	}
-	r.Profiles, r.More = page(q.Page, keys, func(key string) api.Profile { return bodies[key] })
+	r.Listed, r.More = page(q.Page, keys, func(key string) api.ProfileSummary {
+		row, s := rows[key].Body.Summary(), versions.Of(rows[key])
+		row.Version, row.Pinned = s.Newest().Number, s.Pinned
+		return row
+	})
 	return r, nil
 }
 
@@ -188,7 +194,11 @@ func (i inquiry) showProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	return api.ControlReply{Profiles: []api.Profile{p.Body}}, nil
+	body := p.Body
+	if q.Query != nil {
+		body, err = version(p, q.Query.To)
+	}
+	return api.ControlReply{Profiles: []api.Profile{body}}, err
 }
 
 // report adds up the runs that have ended: all for who operates, for others their own.

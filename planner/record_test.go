@@ -144,7 +144,7 @@ func TestWhatIsToldAsRecordedIsThere(t *testing.T) {
 		if p := w.stored("q"); p == nil || p.Runs != 1 || len(p.Stages) != 3 {
 			t.Errorf("the profile is %+v", p)
 		}
-		if list := w.control(api.VerbProfiles, api.ControlRequest{}).Profiles; len(list) != 1 || list[0].Name != "q" {
+		if list := w.control(api.VerbProfiles, api.ControlRequest{}).Listed; len(list) != 1 || list[0].Name != "q" {
 			t.Errorf("the list is %+v", list)
 		}
 		if rows := w.control(api.VerbReport, api.ControlRequest{}).Report.Rows; len(rows) != 1 || rows[0].Runs != 1 {

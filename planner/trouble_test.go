@@ -472,7 +472,7 @@ func TestControlOfNodesProfilesAndOthers(t *testing.T) {
 	}
 	w.put(chain("z/1\n"))
 	w.put(chain("p"))
-	if got := w.control(api.VerbProfiles, api.ControlRequest{}).Profiles; len(got) != 2 || got[0].Name != "p" {
+	if got := w.control(api.VerbProfiles, api.ControlRequest{}).Listed; len(got) != 2 || got[0].Name != "p" {
 		t.Errorf("profiles %+v", got)
 	}
 	w.restart()

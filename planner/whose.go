@@ -95,5 +95,6 @@ func whatIf(i inquiry, ev PlanQuery) (api.PlanReply, error) {
 	if err != nil {
 		return api.PlanReply{}, err
 	}
-	return admission.WhatIf(i.estimates.Outlook(i.view), i.places, ev.Request, cmp.Or(p.Body.Owner, ev.By.Name), p)
+	owner := cmp.Or(p.Body.Owner, ev.By.Name)
+	return admission.WhatIf(i.estimates.Outlook(i.view), i.places, ev.Request, owner, p.Planned())
 }

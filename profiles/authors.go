@@ -115,7 +115,8 @@ func (s authorsStage) stage() (api.ProfileStage, error) {
 		{"shufflerecordsread", s.ShuffleRead}, {"shufflerecordswrite", s.ShuffleWrite}, {"bytesread", s.Bytes},
 		{"byteswrite", s.BytesWritten}, {"shufflebytesread", s.ShuffleBytes}, {"shufflebyteswrite", s.BytesShuffled}} {
 		if !(n.is >= 0 && n.is <= api.MostAmount) {
-			return api.ProfileStage{}, fmt.Errorf("%s is %v, want a number from 0 to %v", n.what, n.is, api.MostAmount)
+			return api.ProfileStage{}, fmt.Errorf("%s is %v, want a number from 0 to %v", n.what, n.is,
+				api.MostAmount)
 		}
 	}
 	if !(s.Duration > 0) {

@@ -135,7 +135,7 @@ func learnGrowth(h api.StageHabit, before, ran *api.ProfileStage, n float64, day
 		return math.Log(size), math.Log(float64(s.CoreSeconds) / n)
 	}
 	g := h.Growth
-	if g.Runs == 0 || g.By != by {
+	if g.Runs == 0 || g.By != by || g.Size == 0 && g.Work == 0 {
 		g = api.Growth{By: by, Runs: 1, Power: 1, Doubt: powerDoubt}
 		g.Size, g.Work = point(before)
 		h.Jump = api.Jump{}

@@ -22,8 +22,8 @@ func RunChaos(seed uint64, history io.Writer) error {
 	return err
 }
 
-// rained is the world that RunChaos runs, at its end.
-func rained(seed uint64, history io.Writer) (*World, error) {
+// rained is the world that RunChaos runs, at its end. also is told of it when faults are about to rain.
+func rained(seed uint64, history io.Writer, also ...func(*World)) (*World, error) {
 	c := Default()
 	c.Seed, c.Restarts, c.Limit, c.History = seed, true, 2*time.Hour, history
 	if seed%2 == 1 {
@@ -76,6 +76,9 @@ func rained(seed uint64, history io.Writer) (*World, error) {
 	}
 	if err := w.Chaos(8, w.Now()+300); err != nil {
 		return nil, fmt.Errorf("seed %d: %w", seed, err)
+	}
+	for _, tell := range also {
+		tell(w)
 	}
 	if err := w.Run(); err != nil {
 		return nil, fmt.Errorf("seed %d: %w", seed, err)

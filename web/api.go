@@ -139,11 +139,10 @@ func showReport(c *call) (any, error) {
 
 // listProfiles lists profiles without what only their stages need.
 func listProfiles(r *api.ControlReply) any {
-	list := make([]object, 0, len(r.Profiles))
-	for i := range r.Profiles {
-		p := &r.Profiles[i]
+	list := make([]object, 0, len(r.Listed))
+	for _, p := range r.Listed {
 		list = append(list, object{"name": p.Name, "owner": p.Owner, "shared": p.Shared, "runs": p.Runs, "cores": p.Cores,
-			"duration_s": p.Duration, "stages": len(p.Stages), "variants": 1 + len(p.Variants), "core_seconds": p.Work(),
+			"duration_s": p.Duration, "stages": p.Stages, "variants": p.Variants, "core_seconds": p.Work,
 			"contended": p.Contended})
 	}
 	return answer(object{"profiles": list})

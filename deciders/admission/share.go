@@ -48,7 +48,7 @@ func following(v ledger.View, user string, body *api.Profile) (rest units.Second
 	seen := map[string]bool{body.Name: true}
 	for next := body.Next; next != "" && !seen[next] && followers < mostFollowers; {
 		seen[next] = true
-		p := v.Profile(user, next)
+		p := v.Profile(user, next).Planned()
 		if p == nil {
 			break
 		}

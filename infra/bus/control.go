@@ -37,6 +37,7 @@ var paged = []api.Verb{api.VerbApps, api.VerbApp, api.VerbNodes, api.VerbPolicy,
 func joined(r, part api.ControlReply) api.ControlReply {
 	r.Apps, r.Profiles, r.Nodes = append(r.Apps, part.Apps...), append(r.Profiles, part.Profiles...),
 		append(r.Nodes, part.Nodes...)
+	r.Listed = append(r.Listed, part.Listed...)
 	if r.App != nil && part.App != nil {
 		r.App.Stages = append(r.App.Stages, part.App.Stages...)
 	}

@@ -18,6 +18,7 @@ var needs = map[api.Verb]need{
 	api.VerbWhy:      {role: api.RoleView},
 	api.VerbProfiles: {role: api.RoleView},
 	api.VerbProfile:  {role: api.RoleView},
+	api.VerbVersions: {role: api.RoleView},
 	api.VerbNodes:    {role: api.RoleView},
 	api.VerbSpare:    {role: api.RoleView},
 	api.VerbPolicy:   {role: api.RoleView},
@@ -34,6 +35,8 @@ var needs = map[api.Verb]need{
 	// Their own: Profile.
 	api.VerbProfilePut: {role: api.RoleSubmit},
 	api.VerbProfileRm:  {role: api.RoleSubmit},
+	api.VerbPin:        {role: api.RoleSubmit},
+	api.VerbUnpin:      {role: api.RoleSubmit},
 }
 
 // Changes reports whether a request of that verb changes anything.

@@ -28,6 +28,8 @@ const (
 	meshChild  = "child-mesh"
 	hostsChild = "child-hosts"
 	logChild   = "child-log"
+
+	versionsChild = "child-versions"
 )
 
 // interruptLimit is how long a row may take to end once it is told to.
@@ -55,6 +57,8 @@ func bench(args []string) int {
 				return fail(err)
 			}
 			return 0
+		case versionsChild:
+			return child(ctx, versionsChild, versionsRead)
 		case fullChild:
 			if err := runFullNode(ctx); err != nil {
 				return fail(err)

@@ -33,7 +33,8 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
              and whether its answers are right
   attach     deadlines of applications whose executors a YARN starts, what Pacer leaves behind there
   mesh       what has nobody in the middle, in virtual time: probes on a ring, machines that empty themselves
-  profiles   what event logs tell, and what is foretold of other cores and of deadlines before anything runs
+  profiles   what event logs tell, what is foretold of other cores and of deadlines before anything runs, and
+             what versions of profiles take
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 

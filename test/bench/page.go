@@ -171,7 +171,7 @@ func (p *lookedAt) Control(_ api.Principal, verb api.Verb, r api.ControlRequest,
 		a.Why = &api.Why{V: api.Version, App: r.App, Headline: "will end in time", Risk: api.RiskOK,
 			Parts: []api.WhyPart{{Part: api.PartQueued, For: 30}, {Part: api.PartPlanned, For: 500}}}
 	case api.VerbProfiles, api.VerbProfile:
-		a.Profiles = []api.Profile{profile}
+		a.Profiles, a.Listed = []api.Profile{profile}, []api.ProfileSummary{profile.Summary()}
 	case api.VerbCores:
 		a.Cores = p.cores()
 	case api.VerbReport:

@@ -99,7 +99,7 @@ func rows(o options) []row {
 	case meshCommand:
 		return meshRows(o.trial)
 	case profilesCommand:
-		return slices.Concat(eventLogRows(), whatIfRows())
+		return slices.Concat(eventLogRows(), whatIfRows(), versionRows())
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

@@ -96,8 +96,8 @@ func TestTheLoopCloses(t *testing.T) {
 			t.Errorf("the recording run: verdict %s, %d quota changes", full.Verdict, full.QuotaChanges)
 		}
 		profiles, err := e.Ask(api.VerbProfiles, api.ControlRequest{})
-		if err != nil || len(profiles.Profiles) != 1 || profiles.Profiles[0].Name != "join" || len(profiles.Profiles[0].Stages) != 3 {
-			t.Fatalf("profiles %+v, %v", profiles.Profiles, err)
+		if err != nil || len(profiles.Listed) != 1 || profiles.Listed[0].Name != "join" || profiles.Listed[0].Stages != 3 {
+			t.Fatalf("profiles %+v, %v", profiles.Listed, err)
 		}
 
 		app.Deadline = full.Duration * 1.5

@@ -25,8 +25,9 @@ type row struct {
 	// decide, nil for always.
 	every time.Duration
 	while func(*core) bool
-	// reads are the parts of the ledger that it decides by: it is not asked again before one of them has changed, every has
-	// passed, or sooner says that a moment has come since it was asked last. Without reads and every it is asked each time.
+	// reads are the parts of the ledger that it decides by: it is not asked again before one of them has changed, every
+	// has passed, or sooner says that a moment has come since it was asked last. Without reads and every it is asked each
+	// time.
 	reads  ledger.Part
 	sooner func(c *core, since units.Instant) bool
 	// ask decides by c.view, c.outlook and c.said, and records by c.apply and c.record what it has decided.

@@ -84,7 +84,8 @@ func logSpeed(t testing.TB, add adder) {
 		}
 		python := time.Since(began).Seconds()
 		t.Logf("the reader took %.1f s and %.0f MiB, Python %.1f s", ours.Seconds, ours.MiB, python)
-		ratios, rss, rates = append(ratios, python/ours.Seconds), append(rss, ours.MiB), append(rates, logBytes/1e6/ours.Seconds)
+		ratios, rss, rates = append(ratios, python/ours.Seconds), append(rss, ours.MiB),
+			append(rates, logBytes/1e6/ours.Seconds)
 	}
 	add("eventlog.python_ratio", benchline.Median(ratios), "times")
 	add("eventlog.rss_mib", benchline.Median(rss), "MiB")
@@ -128,7 +129,8 @@ func largeLog(t testing.TB) (packed, plain string) {
 	}
 	for _, line := range lines {
 		put(line)
-		if task := []byte(`{"Event":"SparkListenerTask`); bytes.HasPrefix(line, []byte(`{"Event":"SparkListenerStageSubmitted"`)) {
+		task, submitted := []byte(`{"Event":"SparkListenerTask`), []byte(`{"Event":"SparkListenerStageSubmitted"`)
+		if bytes.HasPrefix(line, submitted) {
 			for written < logBytes/7*(bytes.Count(sample[:bytes.Index(sample, line)], []byte("StageSubmitted"))+1) {
 				for _, l := range lines {
 					if bytes.HasPrefix(l, task) {

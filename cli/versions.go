@@ -21,7 +21,8 @@ func versionNumber(text string) (int, error) {
 }
 
 // asksHistory asks for the versions of a profile, and what has changed between two of them where q says so.
-func (of profileCommands) askHistory(c *cobra.Command, name string, whose *whose, q *api.Query) (*api.ProfileHistory, error) {
+func (of profileCommands) askHistory(c *cobra.Command, name string, whose *whose,
+	q *api.Query) (*api.ProfileHistory, error) {
 	reply, err := of.sh.ask(c.Context(), api.VerbVersions,
 		api.ControlRequest{Profile: name, Owner: whose.owner, Shared: whose.shared, Query: q})
 	if err == nil && (reply.History == nil || q != nil && reply.History.Diff == nil) {

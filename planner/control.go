@@ -30,8 +30,8 @@ func (d requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRepl
 		api.VerbStep:       d.stepStage,
 		api.VerbProfilePut: d.putProfile,
 		api.VerbProfileRm:  d.removeProfile,
-		api.VerbPin:        d.pinProfile,
-		api.VerbUnpin:      d.unpinProfile,
+		api.VerbPin:        pins{d.core}.pinProfile,
+		api.VerbUnpin:      pins{d.core}.unpinProfile,
 		api.VerbDrain:      operators(d).drain,
 		api.VerbUndrain:    operators(d).undrain,
 		api.VerbDivide:     operators(d).divide,
@@ -297,4 +297,39 @@ func (d requests) removeProfile(q api.ControlRequest) (api.ControlReply, error) 
 	d.record(ledger.ProfileRemoved{Name: q.Profile, Owner: p.Body.Owner})
 	return api.ControlReply{Message: fmt.Sprintf("profile %q of %s removed", q.Profile,
 		cmp.Or(p.Body.Owner, "everybody"))}, nil
+}
+
+// pins are the requests that pin versions of profiles.
+type pins struct{ *core }
+
+// pinProfile has a profile planned with one of its versions, the newest if the request does not say which.
+func (d pins) pinProfile(q api.ControlRequest) (api.ControlReply, error) {
+	number := 0
+	if q.Query != nil {
+		number = q.Query.To
+	}
+	return d.pin(q, func(s versions.State) int { return cmp.Or(number, s.Newest().Number) })
+}
+
+// unpinProfile has a profile planned with its newest version again, whichever that is.
+func (d pins) unpinProfile(q api.ControlRequest) (api.ControlReply, error) {
+	return d.pin(q, func(versions.State) int { return 0 })
+}
+
+func (d pins) pin(q api.ControlRequest, which func(versions.State) int) (api.ControlReply, error) {
+	endings{d.core}.concludeRuns(q.Profile) // Its newest version may be that of a run that has just ended.
+	p, err := ownedProfile(d.view, q)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	f := versions.Pinned{OfProfile: ledger.OfProfile{Name: p.Body.Name, Owner: p.Body.Owner},
+		Number: which(versions.Of(p))}
+	if err := d.ledger.Record(f); err != nil {
+		return api.ControlReply{}, api.Errorf(api.KindNotFound, "profile %q: %v", p.Body.Name, errors.Unwrap(err))
+	}
+	if f.Number == 0 {
+		return api.ControlReply{Message: fmt.Sprintf("profile %q is planned with its newest version", p.Body.Name)}, nil
+	}
+	text := fmt.Sprintf("profile %q is planned with its version %d; runs go on teaching the newest", p.Body.Name, f.Number)
+	return api.ControlReply{Message: text}, nil
 }

@@ -1,11 +1,13 @@
 package planner
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/consolidation"
@@ -15,6 +17,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/deciders/versions"
 	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -235,4 +238,55 @@ func (i inquiry) spare(api.ControlRequest) (r api.ControlReply, err error) {
 
 func notFound(id api.AppID) error {
 	return api.Errorf(api.KindNotFound, "application %q is not known: `pacer apps` lists them", string(id))
+}
+
+// history are the versions of a profile, and what has changed between two of them where a request asks for that: since
+// the version before the newest, if it does not say which.
+func (i inquiry) history(q api.ControlRequest) (api.ControlReply, error) {
+	p, err := findProfile(i.view, q)
+	if err != nil {
+		return api.ControlReply{}, err
+	}
+	s := versions.Of(p)
+	h := api.ProfileHistory{V: api.Version, Name: p.Body.Name, Owner: p.Body.Owner, Versions: []api.ProfileVersion{}}
+	for _, v := range slices.Backward(s.Versions) {
+		body, err := version(p, v.Number)
+		if err != nil {
+			return api.ControlReply{}, err
+		}
+		told := api.ProfileVersion{Number: v.Number, How: v.How, By: v.By, Pinned: v.Number == s.Pinned, Runs: body.Runs,
+			Stages: len(body.Stages), Duration: body.Duration, Work: body.Work()}
+		if v.Since > 0 {
+			told.Since = time.Unix(0, int64(v.Since)).UTC()
+		}
+		h.Versions = append(h.Versions, told)
+	}
+	if q.Query != nil {
+		h.Diff, err = compare(p, s, q.Query.From, q.Query.To)
+	}
+	return api.ControlReply{History: &h}, err
+}
+
+// compare is what has changed between two versions of p.
+func compare(p *ledger.Profile, s versions.State, from, to int) (*api.ProfileDiff, error) {
+	to = cmp.Or(to, s.Newest().Number)
+	if from == 0 {
+		for _, v := range s.Versions {
+			if v.Number < to {
+				from = v.Number
+			}
+		}
+	}
+	if from == 0 || from == to {
+		return nil, api.Errorf(api.KindInvalid, "profile %q has one version to compare: say which two", p.Body.Name)
+	}
+	a, err := version(p, from)
+	if err != nil {
+		return nil, err
+	}
+	b, err := version(p, to)
+	if err != nil {
+		return nil, err
+	}
+	return &api.ProfileDiff{From: from, To: to, Said: append([]string{}, profiles.Diff(a, b)...)}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/versions"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
 )
@@ -97,4 +98,22 @@ func whatIf(i inquiry, ev PlanQuery) (api.PlanReply, error) {
 	}
 	owner := cmp.Or(p.Body.Owner, ev.By.Name)
 	return admission.WhatIf(i.estimates.Outlook(i.view), i.places, ev.Request, owner, p.Planned())
+}
+
+// version is the body of the version of p of a number, 0 for the newest.
+func version(p *ledger.Profile, number int) (api.Profile, error) {
+	body, err := versions.Of(p).Body(number, p.Body)
+	if err != nil {
+		return body, api.Errorf(api.KindNotFound, "profile %q: %v", p.Body.Name, err)
+	}
+	return body, nil
+}
+
+// ownedProfile is findProfile for who changes it: an operator changes what is everybody's.
+func ownedProfile(v ledger.View, q api.ControlRequest) (*ledger.Profile, error) {
+	p, err := findProfile(v, q)
+	if err == nil && p.Body.Owner != q.User && !q.Operates {
+		err = api.Errorf(api.KindDenied, "profile %q is everybody's: an operator changes it", q.Profile)
+	}
+	return p, err
 }

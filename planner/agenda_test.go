@@ -96,3 +96,21 @@ func TestTheCommentShowsTheTable(t *testing.T) {
 		t.Errorf("doc.go shows\n%q, the table has\n%q", shown, rows)
 	}
 }
+
+// A row that is asked once more, with nothing changed since, has nothing to say.
+func TestARowAskedTwiceSaysNothingMore(t *testing.T) {
+	for _, at := range []units.Seconds{5, 30, 70, 99, 130} {
+		w := newWorld(t, "a", "b")
+		w.put(chain("p"))
+		paced, waits := registration("p", 100), large("waits")
+		id := w.mustRegister(paced).AppID
+		w.register(large("first"))
+		w.register(waits)
+		w.tell(id, paced.Submission, ready(3, 0, "read", 1000, "1", "2"))
+		w.live(at.Duration(), id)
+		w.e.Again()
+		if told := w.e.Again(); len(told) > 0 {
+			t.Errorf("after %v: %q", at, told)
+		}
+	}
+}

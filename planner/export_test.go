@@ -64,3 +64,29 @@ func Rows() (names []string) {
 	}
 	return names
 }
+
+// Again asks all rows of a tick that have anything to decide about each application once more, though nothing has
+// changed and whenever they were asked last, and says what they record, by row. The engine is of no use afterwards.
+func (e *Engine) Again() (told []string) {
+	c := &e.core
+	c.ledger.Begin(c.now)
+	c.said = said{on: onTick}
+	c.ledger.Close()
+	for i := range e.agenda.rows {
+		r := &e.agenda.rows[i]
+		if r.on&onTick == 0 || r.while != nil && !r.while(c) {
+			continue
+		}
+		if r.of == nil {
+			r.ask(c, nil)
+		} else {
+			for _, a := range c.view.Apps() {
+				e.agenda.about(c, []int{i}, a)
+			}
+		}
+		for _, change := range c.ledger.Close().Changes {
+			told = append(told, r.name+": "+change.Line().Name)
+		}
+	}
+	return told
+}

@@ -99,7 +99,7 @@ func (t *table) later(c Cell) (float64, error) {
 // mostTries is how many deadlines are tried for a promise, spare by what part each is later than the latest end before.
 const (
 	mostTries = 3
-	spare     = 0.03
+	spare     = 0.05
 )
 
 // paced are the draws' ends and work on a shape under a deadline.

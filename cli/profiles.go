@@ -20,7 +20,8 @@ import (
 func profilesCommand(sh *shell) *cobra.Command {
 	of := profileCommands{sh}
 	return group("profiles", "List, show, store and remove profiles",
-		of.list(), of.show(), of.history(), of.diff(), of.pin(), of.unpin(), of.put(), of.fromEventLog(), of.rm(), of.schema())
+		of.list(), of.show(), of.history(), of.diff(), of.pin(), of.unpin(), of.put(), of.fromEventLog(), of.rm(),
+		of.schema())
 }
 
 // profileCommands are the sub-commands of `pacer profiles`.

@@ -44,9 +44,11 @@ func taught(seed uint64) api.Profile {
 		size := func(most float64) int64 { return 1 + int64(most*r.Float64()*by) }
 		for id := range keptStages {
 			work := 200 * r.Float64() * math.Pow(by, 2*r.Float64()) * (1 + 0.03*noise.NormFloat64())
-			s := api.ProfileStage{ID: id, Job: id / 3, Name: fmt.Sprintf("save at Etl.scala:%d", 10*id), Signature: fmt.Sprintf("%016x", r.Uint64()),
-				Lineage: fmt.Sprintf("%016x", r.Uint64()), Tasks: 1 + r.IntN(400), Records: size(1e9), Bytes: size(1e11),
-				CoreSeconds: units.Work(work), Duration: units.Seconds(0.01 + work/15*(1+0.1*noise.Float64())), Gap: units.Seconds(0.3 * noise.Float64()),
+			s := api.ProfileStage{ID: id, Job: id / 3, Name: fmt.Sprintf("save at Etl.scala:%d", 10*id),
+				Signature: fmt.Sprintf("%016x", r.Uint64()), Lineage: fmt.Sprintf("%016x", r.Uint64()),
+				Tasks: 1 + r.IntN(400), Records: size(1e9), Bytes: size(1e11),
+				CoreSeconds: units.Work(work), Duration: units.Seconds(0.01 + work/15*(1+0.1*noise.Float64())),
+				Gap:         units.Seconds(0.3 * noise.Float64()),
 				LongestTask: units.Seconds(work / 50 * (1 + noise.Float64())), NominalRate: 1, Parents: []int{}}
 			if id%3 < 2 {
 				s.RecordsWritten, s.BytesWritten = size(1e8), size(1e10)
@@ -109,7 +111,8 @@ func fillVersions(t testing.TB, path string) {
 		body.Name = fmt.Sprintf("etl %d", i)
 		for v := range keptVersions {
 			body.Runs += v
-			if err := l.Record(ledger.ProfileSaved{Body: body, By: api.AppID(fmt.Sprintf("app-%d-%d", i, v)), How: "merged"}); err != nil {
+			by := api.AppID(fmt.Sprintf("app-%d-%d", i, v))
+			if err := l.Record(ledger.ProfileSaved{Body: body, By: by, How: "merged"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -154,8 +157,8 @@ func versionsRead(t testing.TB) []figure {
 	return []figure{{"profiles.rss_mib", benchline.One(residentMiB(t, os.Getpid())), "MiB"}}
 }
 
-// growthFound measures how far the work of stages at three times the input is from what runs at half of it and at all of
-// it say, in the simulator.
+// growthFound measures how far the work of stages at three times the input is from what runs at half of it, and at
+// all of it, say, in the simulator.
 func growthFound(t testing.TB, add adder) {
 	add("growth.error_pct.median", benchline.Median(growthErrors(t, 0.01)), "%")
 	add("growth.error_pct.noisy", benchline.Median(growthErrors(t, 0.02)), "%")
@@ -169,8 +172,10 @@ func growthErrors(t testing.TB, spread float64) (off []float64) {
 			a := plant.App{Name: "grows", Head: 3, Tail: 0.3}
 			for i := range 5 {
 				work, size := 20+180*r.Float64(), 1e5+1e6*r.Float64()
-				s := plant.Stage{Name: fmt.Sprint("s", i), Tasks: 64, Records: int64(size * by), Written: int64(size * by / 2), Gap: 0.1,
-					Work: units.Work(work * math.Pow(by, 2*r.Float64()) * (1 + spread*rand.New(rand.NewPCG(seed, uint64(100*by)+uint64(i))).NormFloat64()))}
+				noise := rand.New(rand.NewPCG(seed, uint64(100*by)+uint64(i))).NormFloat64()
+				s := plant.Stage{Name: fmt.Sprint("s", i), Tasks: 64, Records: int64(size * by),
+					Written: int64(size * by / 2), Gap: 0.1,
+					Work: units.Work(work * math.Pow(by, 2*r.Float64()) * (1 + spread*noise))}
 				if i > 0 {
 					s.Parents = []int{i - 1}
 				}

@@ -435,7 +435,7 @@ const (
 	VerbUndrain    Verb = "node-undrain"
 	VerbDivide     Verb = "node-divide"
 	VerbEmpty      Verb = "node-consolidate"
-	VerbSpare      Verb = "node-spare" // What VerbEmpty would do.
+	VerbSpare      Verb = "node-spare" // The answer of VerbEmpty, without doing it.
 	VerbPolicy     Verb = "policy"
 	VerbPolicySet  Verb = "policy-set"
 	VerbReport     Verb = "report"

@@ -51,7 +51,7 @@ type ProfileVersion struct {
 	How    string    `json:"how,omitempty"`
 	By     string    `json:"by,omitempty"`
 	Pinned bool      `json:"pinned,omitempty"`
-	// What it says.
+	// Figures of its body.
 	Runs     int           `json:"runs"`
 	Stages   int           `json:"stages"`
 	Duration units.Seconds `json:"duration_s"`

@@ -82,7 +82,7 @@ type Request struct {
 	No       uint64
 	Register bool
 	AppID    api.AppID // "" for the first registration.
-	Planner  string    // Who has answered the last registration, "" before.
+	Planner  string    // The one that has answered the last registration, "" before.
 	Events   []api.Event
 }
 

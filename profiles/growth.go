@@ -96,7 +96,7 @@ func (at place) habit(old, run *api.Profile, w float64, t Terms) api.StageHabit 
 	h.Spilled = meanKnown(h.Spilled, seen.Spilled, w)
 	h.PeakMemory = meanKnown(h.PeakMemory, seen.PeakMemory, w)
 	h.Factor = meanKnown(h.Factor, seen.Factor, w)
-	if workWeight(h.Sure, seen.Sure, w) != w { // One of both measured nothing.
+	if workWeight(h.Sure, seen.Sure, w) != w { // Only one is measured.
 		if seen.Sure == api.SureMeasured {
 			h.Sure, h.Growth, h.Spread, h.Jump = api.SureMeasured, api.Growth{}, 0, api.Jump{}
 		}

@@ -117,7 +117,7 @@ func (h History) Body(number int, newest api.Profile) (api.Profile, error) {
 	return Unpack(v.Body)
 }
 
-// What differs by less is not told: nothing of less than a tenth, no stage of less than a hundredth of the work.
+// Smaller differences are not told: those of less than a tenth, and stages of less than a hundredth of the work.
 const (
 	toldChange = 0.1
 	toldPart   = 0.01

@@ -43,8 +43,8 @@ const packedNames = `"missed":[null,"left_out":[,"warmup_core_seconds":[,"readin
 	`":[12,12,"spread":[0.02,0.03,"jump":{"residuals":{"\u0000":{"unforeseen_s":[[0,0,0,0,0,0,0,0,0],` +
 	`[0.0,"head_s":,"tail_s":0.`
 
-// Pack is p in few bytes: JSON in which objects of a list share the names of their members, compressed. Of what runs
-// have taught fractions keep packedDigits digits, and growth what is planned with: runs go on teaching another version.
+// Pack is p in few bytes: JSON in which objects of a list share the names of their members, compressed. Of a profile
+// that runs have taught fractions keep packedDigits digits, and growth its power: runs go on teaching another version.
 func Pack(p api.Profile, taught bool) ([]byte, error) {
 	digits := 0
 	if taught {

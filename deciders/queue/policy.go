@@ -24,7 +24,7 @@ type Policy struct {
 	Findings *Findings
 }
 
-// What becomes of an application that waits.
+// What is the fate of an application that waits.
 type What int
 
 // Start gives it its seats, Wait its place, Refuse ends it. GiveBack is of one that runs: it gives what it has on

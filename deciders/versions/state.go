@@ -56,7 +56,7 @@ func after(s State, v ledger.View, p *ledger.Profile, f ledger.Fact) (State, boo
 		by := cmp.Or(string(f.By), f.Body.Owner)
 		h, err := s.Add(profiles.Version{Since: v.Now(), How: f.How, By: by}, p.Was())
 		if err != nil {
-			return was, false // What the ledger has is valid, so that it can be packed.
+			return was, false // A profile in the ledger is valid, so it can be packed.
 		}
 		s.History = h
 	case ledger.RunTakenBack:

@@ -165,12 +165,12 @@
 //	sim.contention.B.S.gG.*              the same as contention.B at full size in the simulator, with strategy S and
 //	                                     gamma G; makespan_ratio is over
 //	                                     each in turn for as long as it takes alone
-//	profiles.body_bytes                  a packed version of a profile of 30 stages that twelve runs have taught, median
-//	                                     of 100
-//	profiles.rss_mib                     a planner that goes on from a store of 10,000 such profiles of five versions each
-//	growth.error_pct.median, .noisy      the CPU time of stages at three times the input, from what runs at half of it and
-//	                                     at all of it say, 100 applications of five stages, in the simulator: where work
-//	                                     differs by 1 % from run to run, and by 2 %
+//	profiles.body_bytes                  a packed version of a profile of 30 stages that twelve runs have taught,
+//	                                     median of 100
+//	profiles.rss_mib                     a planner that goes on from a store of 10,000 such profiles, five versions each
+//	growth.error_pct.median, .noisy      the CPU time of stages at three times the input, from what runs at half of it
+//	                                     and at all of it say, 100 applications of five stages, in the simulator:
+//	                                     where work differs by 1 % from run to run, and by 2 %
 //	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has
 //	                                     exited: late is negative
 //	precision.late                       how many of those runs were late

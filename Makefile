@@ -41,7 +41,7 @@ race: export COMPILER := 1
 bench-match: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,8 +116,11 @@ bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and ho
 bench-web: ## measure the page, and what it costs a planner that somebody looks (4 minutes, installs chromium)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,web,page $(ARGS)
 
-bench-profiles: ## measure what event logs tell, what is foretold of other cores and deadlines, and what versions of profiles take (20 minutes)
-	@$(GO) run ./test/bench profiles $(ARGS)
+bench-profiles: build ## measure what event logs tell, what is foretold of other cores and deadlines, and what versions of profiles take (40 minutes)
+	@$(SPARK) $(GO) run ./test/bench profiles $(ARGS)
+
+bench-placement: ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes)
+	@$(GO) run ./test/bench placement $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)

@@ -171,6 +171,18 @@
 //	growth.error_pct.median, .noisy      the CPU time of stages at three times the input, from what runs at half of it
 //	                                     and at all of it say, 100 applications of five stages, in the simulator:
 //	                                     where work differs by 1 % from run to run, and by 2 %
+//	eventlog.work_error_pct.*            CPU time of stages over 2 core-seconds by an event log, against Pacer's own
+//	                                     record of the same run: five programs on real Spark
+//	eventlog.first_late, .first_early_pct
+//	                                     their first runs by a log alone, due after 1.5 times the logged run: how many
+//	                                     are late, and how early the earliest is
+//	whatif.live.error_pct.mean           their ends on 1 and 1.5 cores, against what was foretold from two
+//	whatif.virtual.*                     drawn applications on 4, 16 and 32 cores, foretold from a run on 8 (whatif.go)
+//	prophet.*                            makespans and times of execution under Prophet, less than under others
+//	placement.norm_ms.10k                the norms of 10,000 nodes for an application of 20 stages
+//	trace.s, trace.rss_mib               to read a drawn trace of 15 million instances
+//	forecast.coverage_pct.NAME           samples of 600 drawn series within three standard deviations of what was
+//	                                     foretold; how often steps and bursts come was chosen with the figures in sight
 //	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has
 //	                                     exited: late is negative
 //	precision.late                       how many of those runs were late

@@ -28,6 +28,7 @@ const (
 	meshChild  = "child-mesh"
 	hostsChild = "child-hosts"
 	logChild   = "child-log"
+	traceChild = "child-trace"
 
 	versionsChild = "child-versions"
 )
@@ -54,6 +55,11 @@ func bench(args []string) int {
 			return child(ctx, hostsChild, hostsWorld)
 		case logChild:
 			if err := readLarge(args[1]); err != nil {
+				return fail(err)
+			}
+			return 0
+		case traceChild:
+			if err := readTrace(args[1]); err != nil {
 				return fail(err)
 			}
 			return 0

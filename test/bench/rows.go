@@ -59,6 +59,7 @@ const (
 	attachCommand     = "attach"
 	meshCommand       = "mesh"
 	profilesCommand   = "profiles"
+	placementCommand  = "placement"
 	fuzzCommand       = "fuzz"
 )
 
@@ -99,7 +100,9 @@ func rows(o options) []row {
 	case meshCommand:
 		return meshRows(o.trial)
 	case profilesCommand:
-		return slices.Concat(eventLogRows(), whatIfRows(), versionRows())
+		return slices.Concat(eventLogRows(), liveProfileRows(), whatIfRows(), versionRows())
+	case placementCommand:
+		return placementRows()
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

@@ -29,7 +29,9 @@ func queueRows(o trialOptions) []row {
 		o.runs = waitedRuns
 	}
 	measure := func(t testing.TB, add adder) { waited(t, add, o) }
-	return []row{{name: "queue-live", minutes: 2 + 4*float64(o.runs), spark: true, measure: measure}}
+	return []row{{name: "queue-live", minutes: 2 + 4*float64(o.runs), spark: true, measure: measure},
+		{name: "slow-node", minutes: 8, spark: true, extra: true,
+			measure: func(t testing.TB, add adder) { slowed(t, add, slowRuns) }}}
 }
 
 // waited measures how long a person waits for the first task on two nodes, each of which holds one executor and

@@ -15,8 +15,8 @@ newest=$1
 shift
 others=("$@")
 contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
-told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DeadlineOnKubernetes)$'
-stories='Entrances|Heartbeats|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
+told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DeadlineOnKubernetes)$'
+stories='ALogIsSignedAsItsRun|Entrances|Heartbeats|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
 
 . scripts/beside.sh
 trap 'end_all' EXIT

@@ -38,7 +38,7 @@ demo test test-all e2e torture soak screenshots: export AS_ROOT := 1
 test test-all e2e: export YARN := 1
 test e2e screenshots: export BROWSER := 1
 race: export COMPILER := 1
-bench-match: export PANDAS := 1
+bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
 .PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean

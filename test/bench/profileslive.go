@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/fromlog"
+	"github.com/sparkpacer/pacer/infra/eventlog"
 	"github.com/sparkpacer/pacer/sim/whatif"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
@@ -68,11 +71,9 @@ func (all *compared) add(t testing.TB, command []string) {
 		t.Fatal(err)
 	}
 	logs, _ := filepath.Glob(filepath.Join(s.Events(), string(app.ID)+"*"))
-	code, body := s.Pacer(slices.Concat([]string{"profiles", "from-eventlog"}, logs)...)
-	made, err := api.DecodeProfile(strings.NewReader(body))
-	if code != 0 || err != nil || len(made.Stages) != len(recorded.Stages) {
-		t.Fatalf("the profile of the log of %v: exit %d, %v, %d stages of %d", command, code, err, len(made.Stages),
-			len(recorded.Stages))
+	made, err := ofLog(logs, app.Profile)
+	if err != nil || len(made.Stages) != len(recorded.Stages) {
+		t.Fatalf("the profile of the log of %v: %v, %d stages of %d", command, err, len(made.Stages), len(recorded.Stages))
 	}
 	for i, want := range recorded.Stages {
 		if want.CoreSeconds >= comparedWork {
@@ -82,7 +83,11 @@ func (all *compared) add(t testing.TB, command []string) {
 		}
 	}
 	s.Pacer("profiles", "rm", app.Profile)
-	putProfile(t, s, []byte(body))
+	body, err := json.Marshal(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	putProfile(t, s, body)
 	flags, deadline := deadlineAt(firstSlack*float64(app.Duration), sqlCertainty)
 	first := finished(t, s, slices.Concat(flags, command))
 	all.early = append(all.early, 100*(1-float64(first.Duration)/deadline))
@@ -104,6 +109,23 @@ func (all *compared) add(t testing.TB, command []string) {
 		all.foretold = append(all.foretold, 100*math.Abs(float64(answer.Cells[i].Finish/took)-1))
 		t.Logf("on %v cores: %.2f s, foretold %.2f s", cores, float64(took), float64(answer.Cells[i].Finish))
 	}
+}
+
+// ofLog is the profile of a run by its log alone.
+func ofLog(logs []string, name string) (made api.Profile, err error) {
+	if len(logs) != 1 {
+		return made, fmt.Errorf("there are %d logs of the run", len(logs))
+	}
+	sources, err := eventlog.Open(logs[0])
+	if err != nil {
+		return made, err
+	}
+	log, err := eventlog.Read(sources, nil)
+	if err != nil {
+		return made, err
+	}
+	made, _, err = fromlog.Run(&log, name, nil)
+	return made, err
 }
 
 // finished submits a command and waits for its end.

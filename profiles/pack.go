@@ -23,8 +23,8 @@ const (
 	itsNumber = "\x02" // The name of such a member.
 )
 
-// packedDigits are those that numbers keep of what runs have taught: no two runs agree in more. coarse are the members
-// of which runs differ by more.
+// packedDigits are those that numbers keep of what runs have taught: no two runs agree in more. coarse are the
+// members of which runs differ by more.
 const packedDigits = 4
 
 var coarse = map[string]int{"residuals": 2, "doubt": 2, "spread": 2, "fixed_part": 2, "power": 3, "gap_s": 3,
@@ -43,8 +43,9 @@ const packedNames = `"missed":[null,"left_out":[,"warmup_core_seconds":[,"readin
 	`":[12,12,"spread":[0.02,0.03,"jump":{"residuals":{"\u0000":{"unforeseen_s":[[0,0,0,0,0,0,0,0,0],` +
 	`[0.0,"head_s":,"tail_s":0.`
 
-// Pack is p in few bytes: JSON in which objects of a list share the names of their members, compressed. Of a profile
-// that runs have taught fractions keep packedDigits digits, and growth its power: runs go on teaching another version.
+// Pack is p in few bytes: JSON in which objects of a list share the names of their members, compressed. Of a
+// profile that runs have taught fractions keep packedDigits digits, and growth its power: runs go on teaching
+// another version.
 func Pack(p api.Profile, taught bool) ([]byte, error) {
 	digits := 0
 	if taught {
@@ -71,14 +72,28 @@ func Pack(p api.Profile, taught bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pack profile %s: %w", p.Name, err)
 	}
+	if len(p.Stages) > mostClosely {
+		return compressed(flate.BestSpeed, func(w io.Writer) error { _, err := w.Write(text); return err })
+	}
 	v, err := anyOf(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("pack profile %s: %w", p.Name, err)
 	}
+	return compressed(flate.BestCompression, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(columns(v, digits))
+	})
+}
+
+// mostClosely is how many stages a profile may have that is packed closely. A larger one is only compressed, which
+// takes a fifth of the time: the planner's loop packs what is replaced.
+const mostClosely = 200
+
+// compressed is what write writes.
+func compressed(level int, write func(io.Writer) error) ([]byte, error) {
 	var packed bytes.Buffer
-	w, err := flate.NewWriterDict(&packed, flate.BestCompression, []byte(packedNames))
+	w, err := flate.NewWriterDict(&packed, level, []byte(packedNames))
 	if err == nil {
-		err = json.NewEncoder(w).Encode(columns(v, digits))
+		err = write(w)
 	}
 	if err == nil {
 		err = w.Close()

@@ -113,3 +113,19 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
+
+// A profile of more stages than are packed closely keeps every digit, whoever taught it.
+func TestALargeProfileIsPackedWhole(t *testing.T) {
+	noise := rand.New(rand.NewPCG(3, 3))
+	for _, stages := range []int{200, 201, 2000} {
+		p := large(7, stages, 1, noise)
+		packed, err := profiles.Pack(p, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := profiles.Unpack(packed)
+		if d := cmp.Diff(p, got, cmpopts.EquateEmpty()); err != nil || d != "" {
+			t.Fatalf("%d stages: %v\n%s", stages, err, d)
+		}
+	}
+}

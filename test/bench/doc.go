@@ -186,8 +186,8 @@
 //	precision.left_pct                   what is left of a deadline of 1.4 times the recorded run when the command has
 //	                                     exited: late is negative
 //	precision.late                       how many of those runs were late
-//	slow_node.exit_error_pct, .late      as deadline.exit_error_pct, on two nodes of which one has a third of its speed, due
-//	                                     after 1.4 times what the recorded run took there
+//	slow_node.exit_error_pct, .late      as deadline.exit_error_pct, on two nodes of which one has a third of its
+//	                                     speed, due after 1.4 times what the recorded run took there
 //	sql.exit_error_pct.WAY               as deadline.exit_error_pct, of a report of TPC-H's 22 queries (sql.go),
 //	                                     due after 1.4 times what its recorded run took: the same, with other dates in
 //	                                     its filters, six queries fewer, six more than its profile has, in reversed and

@@ -79,7 +79,8 @@ const renderCommand = "render"
 
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
-	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, placementCommand, fuzzCommand, renderCommand}
+	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, placementCommand,
+	fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

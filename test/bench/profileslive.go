@@ -61,7 +61,8 @@ func logsLive(t testing.TB, add adder) {
 	add("eventlog.first_early_pct", benchline.Quantile(all.early, 1), "%")
 }
 
-// add records a program, compares its log with what Pacer has recorded, runs it by the log alone and then on fewer cores.
+// add records a program, compares its log with what Pacer has recorded, runs it by the log alone and then on fewer
+// cores.
 func (all *compared) add(t testing.TB, command []string) {
 	t.Helper()
 	s := realenv.StartUp(t)

@@ -1,35 +1,32 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/infra/cgroup"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
 )
 
 const (
-	// slowRuns is how often an application is held to its deadline beside a slow node, slowSize its size: about 60 s there.
+	// slowRuns is how often an application is held to its deadline beside a slow node, slowSize its size: about 60
+	// s there.
 	slowRuns, slowSize = 5, "0.6"
 	// slowSpeed is how much of its speed the slow node has.
 	slowSpeed = 1.0 / 3
 )
 
-// slowed measures deadlines on two nodes of one executor each, of which one is at a third of its speed: a quota around all its
-// executors, of which its node controller knows nothing, gives it that. The deadline is 1.4 times what the recorded run took
-// there.
+// slowed measures deadlines on two nodes of one executor each, of which one is at a third of its speed: a quota
+// around all its executors, of which its node controller knows nothing, gives it that. The deadline is 1.4 times
+// what the recorded run took there.
 func slowed(t testing.TB, add adder, runs int) {
 	want := realenv.Stock(t, app, slowSize)
 	s := realenv.NewOn(t, realenv.NewNetwork(t, "full", "slow"))
 	s.StartPlanner()
 	s.StartNamed("full", waitedNode...)
 	s.StartNamed("slow", waitedNode...)
-	slowDown(t, "slow", slowSpeed*0.9)
+	realenv.SlowDown(t, "slow", slowSpeed*0.9)
 	run := func(flags ...string) (*realenv.Process, api.AppDetail) {
 		p := s.Submit(slices.Concat(memory, flags, []string{app, slowSize})...)
 		if code := p.Wait(liveLimit); code != 0 {
@@ -58,20 +55,4 @@ func slowed(t testing.TB, add adder, runs int) {
 	median.Each = errs
 	add("slow_node.exit_error_pct", median, "%")
 	add("slow_node.late", lateOf(errs), "runs")
-}
-
-// slowDown gives all executors of a node so many cores at most, in both versions of cgroups.
-func slowDown(t testing.TB, node string, cores float64) {
-	t.Helper()
-	const period = 100_000
-	quota := strconv.Itoa(int(cores * period))
-	for _, file := range []struct{ path, text string }{
-		{filepath.Join("/sys/fs/cgroup/cpu", cgroup.NodeParent(node), "cpu.cfs_quota_us"), quota},
-		{filepath.Join("/sys/fs/cgroup", cgroup.NodeParent(node), "cpu.max"), quota + " 100000"},
-	} {
-		if os.WriteFile(file.path, []byte(file.text), 0) == nil {
-			return
-		}
-	}
-	t.Fatalf("no group of node %s takes a quota", node)
 }

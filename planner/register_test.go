@@ -322,9 +322,9 @@ func TestMemoryAndSlotsOfAnExecutor(t *testing.T) {
 // Executors have the same off-heap memory wherever they are: that of the node with most slots.
 func TestTheFloorIsTheSameOnAllNodes(t *testing.T) {
 	w := newWorld(t)
-	for name, cores := range map[string]units.Cores{"a": 4, "b": 300} {
+	for i, name := range []string{"a", "b"} {
 		s := w.status(name)
-		s.Offered = cores
+		s.Offered = []units.Cores{4, 300}[i]
 		w.helloAs(s)
 	}
 	r := registration("p", 0)

@@ -75,16 +75,14 @@ func (of profileCommands) fromEventLog() *cobra.Command {
 
 // stored is the profile of that name that counts for the caller, nil where there is none.
 func (of profileCommands) stored(ctx context.Context, name string) (*api.Profile, error) {
-	reply, err := of.sh.ask(ctx, api.VerbProfile, api.ControlRequest{Profile: name})
+	p, err := of.one(ctx, api.ControlRequest{Profile: name})
 	switch {
 	case api.KindOf(err) == api.KindNotFound:
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case len(reply.Profiles) != 1:
-		return nil, fmt.Errorf("the planner's answer about profile %s holds %d profiles", name, len(reply.Profiles))
 	}
-	return &reply.Profiles[0], nil
+	return &p, nil
 }
 
 func writeProfile(w io.Writer, p *api.Profile) error {

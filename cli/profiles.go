@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -81,14 +82,10 @@ func (of profileCommands) show() *cobra.Command {
 		if *version != 0 {
 			q.Query = &api.Query{To: *version}
 		}
-		reply, err := of.sh.ask(c.Context(), api.VerbProfile, q)
+		p, err := of.one(c.Context(), q)
 		if err != nil {
 			return err
 		}
-		if len(reply.Profiles) != 1 {
-			return fmt.Errorf("the planner's answer about profile %s holds %d profiles", args[0], len(reply.Profiles))
-		}
-		p := reply.Profiles[0]
 		if *form == "table" && c.Flags().Changed("output") {
 			return printProfile(of.sh.Stdout, p)
 		}
@@ -228,6 +225,18 @@ func (of profileCommands) rm() *cobra.Command {
 			api.ControlRequest{Profile: args[0], Owner: whose.owner, Shared: whose.shared})
 	}
 	return c
+}
+
+// one asks the planner for the profile that q is about.
+func (of profileCommands) one(ctx context.Context, q api.ControlRequest) (p api.Profile, err error) {
+	reply, err := of.sh.ask(ctx, api.VerbProfile, q)
+	if err == nil && len(reply.Profiles) != 1 {
+		err = fmt.Errorf("the planner's answer about profile %s holds %d profiles", q.Profile, len(reply.Profiles))
+	}
+	if err != nil {
+		return p, err
+	}
+	return reply.Profiles[0], nil
 }
 
 // names offers the names of profiles to the shell's completion.

@@ -155,22 +155,18 @@ func logProfile(sh *shell, paths []string) (p api.Profile, err error) {
 // someProfile is the profile that a user means by text, as for withProfile; a file's where no planner answers.
 func someProfile(sh *shell, c *cobra.Command, text string) (p api.Profile, err error) {
 	_, isFile := os.Stat(text)
-	return p, withProfile(sh.Stdin, text, func(name string, body *api.Profile) error {
+	err = withProfile(sh.Stdin, text, func(name string, body *api.Profile) (err error) {
 		if body != nil {
 			p = *body
 			return nil
 		}
-		reply, err := sh.ask(c.Context(), api.VerbProfile, api.ControlRequest{Profile: name})
-		switch {
-		case err == nil && len(reply.Profiles) == 1:
-			p = reply.Profiles[0]
-		case api.KindOf(err) == api.KindTransient && isFile == nil:
+		p, err = profileCommands{sh}.one(c.Context(), api.ControlRequest{Profile: name})
+		if api.KindOf(err) == api.KindTransient && isFile == nil {
 			p, err = readProfile(sh.Stdin, text)
-		case err == nil:
-			err = fmt.Errorf("the planner's answer about profile %s holds %d profiles", name, len(reply.Profiles))
 		}
 		return err
 	})
+	return p, err
 }
 
 func printWhatIf(w io.Writer, a whatif.Answer) error {

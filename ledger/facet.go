@@ -47,6 +47,17 @@ type Facet[T Subject, S any] struct {
 	place int
 }
 
+// Member reads a value that the release before kept as the member of that name of a record (Facet.Was).
+func Member[S any](name string) func(record []byte) (S, error) {
+	return func(record []byte) (s S, err error) {
+		var members map[string]json.RawMessage
+		if err = json.Unmarshal(record, &members); err == nil && members[name] != nil {
+			err = json.Unmarshal(members[name], &s)
+		}
+		return s, err
+	}
+}
+
 // Register returns a facet that every ledger has. It is for variables of packages.
 func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()

@@ -64,10 +64,7 @@ func (h History) Add(v Version, before *api.Profile) (History, error) {
 		}
 		last.Body = body
 	}
-	v.Number, v.Body = h.Newest().Number+1, nil
-	if len(kept) > 0 {
-		v.Number = kept[len(kept)-1].Number + 1
-	}
+	v.Number, v.Body = History{Versions: kept}.Newest().Number+1, nil
 	return recent(append(kept, v), h.Pinned), nil
 }
 

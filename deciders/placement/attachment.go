@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
@@ -24,22 +23,13 @@ type Attachment struct {
 }
 
 var attachment = ledger.Register(ledger.Facet[*ledger.App, Attachment]{Name: "attachment",
-	Observed: Attachment.observed, Wants: Attachment.wants, Was: wasAttached})
+	Observed: Attachment.observed, Wants: Attachment.wants, Was: ledger.Member[Attachment]("attachment")})
 
 // AttachmentOf is a's.
 func AttachmentOf(a *ledger.App) Attachment { return attachment.Of(a) }
 
 func (t Attachment) observed() string       { return t.Observed }
 func (t Attachment) wants() (int, []string) { return t.Wanted, t.On }
-
-// wasAttached is the Attachment in a record of an application of before.
-func wasAttached(record []byte) (Attachment, error) {
-	var before struct {
-		Attachment Attachment `json:"attachment"`
-	}
-	err := json.Unmarshal(record, &before)
-	return before.Attachment, err
-}
 
 // ExecutorsWanted: the driver of an application is to ask another cluster manager for so many executors in all, on
 // these hosts if it can, or with 0 for as many as its user has said. Spare says that fewer would do. Says is told its

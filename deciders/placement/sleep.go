@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -17,7 +16,7 @@ type Sleep struct {
 }
 
 var sleep = ledger.Register(ledger.Facet[*ledger.Node, Sleep]{Name: "sleep", After: Sleep.after, Drains: Sleep.drains,
-	Was: wasAsleep})
+	Was: ledger.Member[Sleep]("sleep")})
 
 // SleepOf is n's.
 func SleepOf(n *ledger.Node) Sleep { return sleep.Of(n) }
@@ -36,15 +35,6 @@ func (s Sleep) after(v ledger.View, _ *ledger.Node, f ledger.Fact) (Sleep, bool)
 		return s, false
 	}
 	return Sleep{Until: v.Now().Add(awakeFor)}, true
-}
-
-// wasAsleep is the Sleep in a record of a node of before.
-func wasAsleep(record []byte) (Sleep, error) {
-	var before struct {
-		Sleep Sleep `json:"sleep"`
-	}
-	err := json.Unmarshal(record, &before)
-	return before.Sleep, err
 }
 
 // NodeSlept: a node that others have room for drains until it is woken, or is woken and stays awake for awakeFor. A

@@ -1,7 +1,6 @@
 package reservation
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/ledger"
@@ -30,7 +29,7 @@ func (s State) Held() units.Cores {
 }
 
 var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "reservation", Check: State.check,
-	After: State.after, Cores: State.Held, Was: was})
+	After: State.after, Cores: State.Held, Was: ledger.Member[State]("reservation")})
 
 // Of is a's.
 func Of(a *ledger.App) State { return facet.Of(a) }
@@ -55,15 +54,6 @@ func (s State) after(_ ledger.View, a *ledger.App, f ledger.Fact) (State, bool) 
 	}
 	s.Over = true
 	return s, true
-}
-
-// was is the State in a record of an application of before.
-func was(record []byte) (State, error) {
-	var before struct {
-		Reservation State `json:"reservation"`
-	}
-	err := json.Unmarshal(record, &before)
-	return before.Reservation, err
 }
 
 // Reserved: an application has that reservation.

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,9 @@ import (
 
 // ErrStandsIn is in the error of a forecast that peak made in the place of the predictor that was asked.
 var ErrStandsIn = errors.New("peak stands in")
+
+// errNoNumber is why peak stands in for a model that was fitted.
+var errNoNumber = errors.New("what came out is no number")
 
 // Predictor foretells the sample that follows a series. Its error is ErrStandsIn, with a reason, where the mean is
 // that of peak; a series without any number gives another error and no mean.
@@ -54,18 +58,10 @@ func orPeak(name string, p Predictor) Predictor {
 			}
 		}
 		if mean, variance, err = peak(series); err == nil {
-			err = fmt.Errorf("forecast by %s: %w: %w", name, ErrStandsIn, cmpReason(reason))
+			err = fmt.Errorf("forecast by %s: %w: %w", name, ErrStandsIn, cmp.Or(reason, errNoNumber))
 		}
 		return mean, variance, err
 	}
-}
-
-// cmpReason is the reason, or that what came out is no number.
-func cmpReason(reason error) error {
-	if reason == nil {
-		return errors.New("what came out is no number")
-	}
-	return reason
 }
 
 // unfit says why no model can be fitted to a series.

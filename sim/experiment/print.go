@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +52,12 @@ func Mean[N int | float64](values []N) (m float64) {
 		m += float64(v)
 	}
 	return m / float64(max(1, len(values)))
+}
+
+// Median is the median of values, of which there is one at least.
+func Median(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
 // Over is the mean of a figure of runs, 0 of none.

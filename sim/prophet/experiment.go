@@ -51,16 +51,11 @@ func run(o experiment.Options) (all []Case, err error) {
 		one := Case{Policy: c.Name}
 		for _, r := range c.Runs {
 			one.Makespan = append(one.Makespan, r.Makespan)
-			one.Ran, one.Took = append(one.Ran, median(r.Ran)), append(one.Took, median(r.Took))
+			one.Ran, one.Took = append(one.Ran, experiment.Median(r.Ran)), append(one.Took, experiment.Median(r.Took))
 		}
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-func median(values []float64) float64 {
-	values = slices.Sorted(slices.Values(values))
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
 // rows are the cases as text, the source's makespans in brackets.

@@ -69,14 +69,13 @@ type Outcome struct {
 	Ran, Took []float64
 }
 
-// executor is one on a server. Stage is the one that runs, left what is left of its time, tasks how many run.
+// executor runs on a server. Stage is the one that runs, left what is left of its time, tasks how many run.
 type executor struct {
-	app    *waiting
-	server int
-	stage  int
-	left   float64
-	tasks  int
-	speed  float64
+	app   *waiting
+	stage int
+	left  float64
+	tasks int
+	speed float64
 }
 
 // waiting is an application that has come: how many executors are placed, and how many have ended.
@@ -106,7 +105,6 @@ type world struct {
 	next    des.Timer // The end of the next stage, or a look for backoff.
 	at      units.Instant
 	waits   []float64 // Waits of applications that were placed whole.
-	apps    []*waiting
 	out     Outcome
 	running int
 }
@@ -130,7 +128,6 @@ func Run(name string, apps []App, p Params) (Outcome, error) {
 				a.Cores, a.Memory, peak)
 		}
 		one := &waiting{App: a, id: i}
-		w.apps = append(w.apps, one)
 		w.clock.At(des.Later(0, a.Arrives), 0, uint64(i), func() { w.queue = append(w.queue, one) })
 	}
 	for {
@@ -143,7 +140,6 @@ func Run(name string, apps []App, p Params) (Outcome, error) {
 		if !more {
 			break
 		}
-		w.speeds()
 		w.look()
 	}
 	if len(w.queue) > 0 || w.running > 0 {
@@ -185,7 +181,7 @@ func (w *world) end(s *server, e *executor) {
 // place starts an executor of an application on a server.
 func (w *world) place(a *waiting, server int) {
 	s := &w.servers[server]
-	s.executors = append(s.executors, &executor{app: a, server: server, left: a.Stages[0].Time, tasks: a.Cores})
+	s.executors = append(s.executors, &executor{app: a, left: a.Stages[0].Time, tasks: a.Cores})
 	s.cores, s.memory, w.running = s.cores+float64(a.Cores), s.memory+a.Memory, w.running+1
 	if a.placed++; a.missing() == 0 {
 		a.start = w.now()
@@ -240,8 +236,8 @@ func (w *world) look() {
 		if w.backOff() {
 			soonest = w.p.Backoff
 		}
-		w.speeds()
 	}
+	w.speeds()
 	for i := range w.servers {
 		for _, e := range w.servers[i].executors {
 			soonest = min(soonest, e.left/e.speed)

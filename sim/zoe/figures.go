@@ -3,7 +3,6 @@ package zoe
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sparkpacer/pacer/infra/chart"
 	"github.com/sparkpacer/pacer/sim/experiment"
@@ -84,10 +83,4 @@ func draw(cases []Case, files []string) (fault error) {
 	p.Names(names...)
 	p.Room()
 	return errors.Join(fault, chart.Save(16, files, p))
-}
-
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
 }

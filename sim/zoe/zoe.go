@@ -64,10 +64,10 @@ func Run(o experiment.Options) (experiment.Table, error) {
 	for _, c := range all {
 		of := func(f func(traced) float64) []float64 { return experiment.Each(c.Runs, f) }
 		c.Of.Elastic = of(func(t traced) float64 {
-			return median(slices.Concat(t.took[elastic], t.took[interactive]))
+			return experiment.Median(slices.Concat(t.took[elastic], t.took[interactive]))
 		})
-		c.Of.Rigid = of(func(t traced) float64 { return median(t.took[rigid]) })
-		c.Of.Batch = of(func(t traced) float64 { return median(slices.Concat(t.took[elastic], t.took[rigid])) })
+		c.Of.Rigid = of(func(t traced) float64 { return experiment.Median(t.took[rigid]) })
+		c.Of.Batch = of(func(t traced) float64 { return experiment.Median(slices.Concat(t.took[elastic], t.took[rigid])) })
 		c.Of.Waits = of(func(t traced) float64 { return t.waits / float64(len(t.took[interactive])) })
 		c.Of.Met = of(func(t traced) float64 { return t.met })
 		cases = append(cases, c.Of)

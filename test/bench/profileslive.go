@@ -11,7 +11,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/fromlog"
-	"github.com/sparkpacer/pacer/infra/eventlog"
 	"github.com/sparkpacer/pacer/sim/whatif"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
@@ -66,13 +65,13 @@ func logsLive(t testing.TB, add adder) {
 func (all *compared) add(t testing.TB, command []string) {
 	t.Helper()
 	s := realenv.StartUp(t)
-	app := finished(t, s, command)
+	_, app := finished(t, s, command)
 	recorded, err := api.DecodeProfile(strings.NewReader(string(profileOf(t, s, app.Profile))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs, _ := filepath.Glob(filepath.Join(s.Events(), string(app.ID)+"*"))
-	made, err := ofLog(logs, app.Profile)
+	log := s.Log(app.ID)
+	made, _, err := fromlog.Run(&log.Application, app.Profile, nil)
 	if err != nil || len(made.Stages) != len(recorded.Stages) {
 		t.Fatalf("the profile of the log of %v: %v, %d stages of %d", command, err, len(made.Stages), len(recorded.Stages))
 	}
@@ -90,7 +89,7 @@ func (all *compared) add(t testing.TB, command []string) {
 	}
 	putProfile(t, s, body)
 	flags, deadline := deadlineAt(firstSlack*float64(app.Duration), sqlCertainty)
-	first := finished(t, s, slices.Concat(flags, command))
+	_, first := finished(t, s, slices.Concat(flags, command))
 	all.early = append(all.early, 100*(1-float64(first.Duration)/deadline))
 	t.Logf("by its log alone: %.2f s, due after %.2f s: %+.2f %%, %s", float64(first.Duration), deadline,
 		all.early[len(all.early)-1], first.Pacing)
@@ -105,36 +104,20 @@ func (all *compared) add(t testing.TB, command []string) {
 	s.Up.Stop()
 	for i, cores := range fewerCores {
 		on := realenv.StartUp(t, "--cores", fmt.Sprint(float64(cores)))
-		took := finished(t, on, command).Duration
+		_, ran := finished(t, on, command)
 		on.Up.Stop()
+		took := ran.Duration
 		all.foretold = append(all.foretold, 100*math.Abs(float64(answer.Cells[i].Finish/took)-1))
 		t.Logf("on %v cores: %.2f s, foretold %.2f s", cores, float64(took), float64(answer.Cells[i].Finish))
 	}
 }
 
-// ofLog is the profile of a run by its log alone.
-func ofLog(logs []string, name string) (made api.Profile, err error) {
-	if len(logs) != 1 {
-		return made, fmt.Errorf("there are %d logs of the run", len(logs))
-	}
-	sources, err := eventlog.Open(logs[0])
-	if err != nil {
-		return made, err
-	}
-	log, err := eventlog.Read(sources, nil)
-	if err != nil {
-		return made, err
-	}
-	made, _, err = fromlog.Run(&log, name, nil)
-	return made, err
-}
-
 // finished submits a command and waits for its end.
-func finished(t testing.TB, s *realenv.System, command []string) api.AppDetail {
+func finished(t testing.TB, s *realenv.System, command []string) (*realenv.Process, api.AppDetail) {
 	t.Helper()
 	run := s.Submit(slices.Concat(memory, command)...)
 	if code := run.Wait(liveLimit); code != 0 {
 		t.Fatalf("%v: exit %d: %s", command, code, run.LastWords())
 	}
-	return ended(s)
+	return run, ended(s)
 }

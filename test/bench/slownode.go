@@ -28,14 +28,11 @@ func slowed(t testing.TB, add adder, runs int) {
 	s.StartNamed("slow", waitedNode...)
 	realenv.SlowDown(t, "slow", slowSpeed*0.9)
 	run := func(flags ...string) (*realenv.Process, api.AppDetail) {
-		p := s.Submit(slices.Concat(memory, flags, []string{app, slowSize})...)
-		if code := p.Wait(liveLimit); code != 0 {
-			t.Fatalf("exit %d: %s", code, p.LastWords())
-		}
+		p, ran := finished(t, s, slices.Concat(flags, []string{app, slowSize}))
 		if got := p.Answer(); got != want {
 			t.Fatalf("it answers\n%s\nstock Spark\n%s", got, want)
 		}
-		return p, ended(s)
+		return p, ran
 	}
 	recorded, record := run()
 	profile := profileOf(t, s, record.Profile)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // PABFD's threshold: 1 less so many times the median absolute deviation of a machine's CPU over its history, and what
@@ -101,16 +103,11 @@ func bound(history []float64) float64 {
 	if len(history) < historyEnough {
 		return unknownBound
 	}
-	middle, away := median(history), make([]float64, len(history))
+	middle, away := experiment.Median(history), make([]float64, len(history))
 	for i, x := range history {
 		away[i] = math.Abs(x - middle)
 	}
-	return max(0, 1-safety*median(away))
-}
-
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	return max(0, 1-safety*experiment.Median(away))
 }
 
 // grmpBound is up to how much CPU GRMP fills a machine.

@@ -36,7 +36,7 @@ type form struct {
 	Defs      map[string]*form `json:"$defs"`
 	Types     []string         `json:"type"`
 	Members   map[string]*form `json:"properties"`
-	Keyed     map[string]*form `json:"patternProperties"`
+	Keyed     namedForms       `json:"patternProperties"`
 	Required  []string         `json:"required"`
 	Items     *form            `json:"items"`
 	MinItems  int              `json:"minItems"`
@@ -46,7 +46,33 @@ type form struct {
 	Most      *float64         `json:"maximum"`
 	MinLength int              `json:"minLength"`
 	MaxLength int              `json:"maxLength"`
-	Pattern   string           `json:"pattern"`
+	Pattern   *regexp.Regexp   `json:"pattern"`
+}
+
+// namedForms are the forms of members by what their names fit.
+type namedForms []struct {
+	names *regexp.Regexp
+	form  *form
+}
+
+// UnmarshalJSON compiles the expressions once, for each profile asks them thousands of times.
+func (k *namedForms) UnmarshalJSON(text []byte) error {
+	var forms map[string]*form
+	if err := json.Unmarshal(text, &forms); err != nil {
+		return err
+	}
+	*k = make(namedForms, 0, len(forms))
+	for _, names := range slices.Sorted(maps.Keys(forms)) {
+		fits, err := regexp.Compile(names)
+		if err != nil {
+			return err
+		}
+		*k = append(*k, struct {
+			names *regexp.Regexp
+			form  *form
+		}{fits, forms[names]})
+	}
+	return nil
 }
 
 // checkProfile reports what of a text the schema refuses: the line of what is no JSON, else all fields at once.
@@ -101,8 +127,8 @@ func (s *form) check(f *faults, path string, v any) {
 		n := utf8.RuneCountInString(v)
 		f.check(n >= s.MinLength, "%s is empty", path)
 		f.check(s.MaxLength == 0 || n <= s.MaxLength, "%s has %d characters, at most %d are taken", path, n, s.MaxLength)
-		fits, _ := regexp.MatchString(s.Pattern, v)
-		f.check(fits, "%s is %q, want what fits %s", path, Clip(v, MostToken), s.Pattern)
+		f.check(s.Pattern == nil || s.Pattern.MatchString(v), "%s is %q, want what fits %s", path, Clip(v, MostToken),
+			s.Pattern)
 	}
 }
 
@@ -114,9 +140,9 @@ func (s *form) members(f *faults, path string, v map[string]any) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		member := s.Members[key]
-		for pattern, of := range s.Keyed {
-			if fits, _ := regexp.MatchString(pattern, key); fits {
-				member = of
+		for _, of := range s.Keyed {
+			if of.names.MatchString(key) {
+				member = of.form
 			}
 		}
 		if member == nil {

@@ -474,6 +474,16 @@ func (w *world) kept() string {
 	return ""
 }
 
+// divisible reports whether what waits is enough for each executor to get a millionth: of eight, one of which has
+// eight times the capacity of others.
+func (j *job) divisible() bool {
+	rest := int64(0)
+	for _, i := range j.waiting {
+		rest += j.weights[i]
+	}
+	return rest >= 128
+}
+
 func (w *world) runs(j *job, id api.ExecutorID) bool {
 	for _, at := range j.running {
 		if at == id {
@@ -504,8 +514,8 @@ func (w *world) isListed(id api.ExecutorID) bool {
 	return slices.ContainsFunc(w.listed, func(x api.DirectiveExecutor) bool { return x.ID == id })
 }
 
-// stranded returns a stage that nothing can start of although it has an executor that
-// stays, "" for none. To ask is to divide anew, as offers do.
+// stranded returns a stage that nothing can start of although it has an executor that stays, or not on each of these
+// that runs nothing of it, but zombies at most; "" for none. To ask is to divide anew, as offers do.
 func (w *world) stranded() string {
 	for _, j := range w.work {
 		stays := func(x api.Binding) bool { return !w.leaves(x.Executor) }
@@ -513,6 +523,12 @@ func (w *world) stranded() string {
 		if len(j.waiting) > 0 && slices.ContainsFunc(mine, stays) &&
 			!slices.ContainsFunc(mine, func(x api.Binding) bool { return w.do("admits %s %s", named(j.key), x.Executor) == "true" }) {
 			return fmt.Sprintf("%v is stranded", j.key)
+		}
+		for _, x := range mine {
+			if j.divisible() && stays(x) && !w.runs(j, x.Executor) &&
+				w.do("admits %s %s", named(j.key), x.Executor) != "true" {
+				return fmt.Sprintf("%v waits beside executor %s, which runs nothing of it", j.key, x.Executor)
+			}
 		}
 	}
 	return ""

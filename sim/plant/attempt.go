@@ -110,15 +110,41 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 	return n
 }
 
-// fetchFailed ends a running attempt: its tasks cannot read what is lost.
+// fetchFailed ends a running attempt: tasks that have not fetched cannot read what is lost. What computes is zombies,
+// which hold their slots until they end, and bring nothing.
 func (r *stageRun) fetchFailed() {
 	d, now := r.d, r.d.plant.clock.Now()
+	r.done, r.remaining = true, 0
 	for _, p := range d.executors {
-		p.drop(now, func(t *task) bool { return t.run == r })
+		for range p.drop(now, func(t *task) bool { return t.run == r && t.end == 0 }) {
+			d.Bindings.Ended(r.key, p.Key.ID)
+		}
+		r.remaining += p.tasks.of(r)
 	}
-	r.done = true
-	d.Bindings.Done(r.key)
-	d.tell(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Failed: true,
+	d.Bindings.Retire(r.key)
+	r.concludeFailed()
+}
+
+// failed reports whether r is an attempt whose tasks are zombies.
+func (r *stageRun) failed() bool { return r.d.stages[r.key.Stage] != r }
+
+// zombieEnded notes the end of a task of a failed attempt.
+func (r *stageRun) zombieEnded(p *Process, cpu float64) {
+	r.d.Bindings.Ended(r.key, p.Key.ID)
+	r.remaining--
+	r.cpu += cpu
+	r.longest, r.last = max(r.longest, cpu), r.d.Elapsed()
+	r.concludeFailed()
+	r.d.offerFreed()
+}
+
+// concludeFailed tells that a failed attempt has ended once none of its tasks runs.
+func (r *stageRun) concludeFailed() {
+	if r.remaining > 0 || r.d.Stopped {
+		return
+	}
+	r.d.Bindings.Done(r.key)
+	r.d.tell(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Failed: true,
 		Reason: "FetchFailed", Tasks: r.spec.Tasks, FirstLaunch: r.first, LastFinish: r.last,
 		TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest)}})
 }

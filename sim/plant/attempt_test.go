@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -38,5 +39,37 @@ func TestLostOutputsAreWrittenAgainInPart(t *testing.T) {
 	}
 	if last := w.said[len(w.said)-1]; !d.Exited || last.Type != api.EventExit || !last.Clean {
 		t.Errorf("it has exited: %v, its last word is %+v", d.Exited, last)
+	}
+}
+
+// Tasks of a failed attempt go on as zombies: the attempt has ended when the last of them has, and what is written again
+// runs beside them at once.
+func TestZombiesHoldTheirSlotsAndNoOthers(t *testing.T) {
+	app := chain("app", 2, 300, 300)
+	app.Stages[1].Tasks = 6
+	w := newWorld(t, Default(), 1, app, 3)
+	d := w.driver
+	for d.stages[1].next < 6 {
+		w.pass(500 * time.Millisecond)
+	}
+	w.pass(time.Second)
+	failed, victim := d.stages[1], w.executors[0]
+	victim.Forgets = true
+	victim.Kill("killed by signal 9", 137)
+	w.pass(time.Second)
+	ended := func() bool {
+		return slices.ContainsFunc(w.said, func(e api.Event) bool {
+			return e.Type == api.EventStageDone && e.Done.StageKey == failed.key && e.Done.Failed
+		})
+	}
+	for _, p := range w.executors[1:] {
+		if zombies, again := p.tasks.of(failed), p.tasks.of(d.stages[0]); zombies != 2 || again != 2 || ended() {
+			t.Errorf("executor %v runs %d zombies and %d tasks of %v; the failed attempt has ended: %v", p.Key, zombies, again,
+				d.stages[0].key, ended())
+		}
+	}
+	w.pass(30 * time.Minute)
+	if !d.Exited || !ended() || failed.remaining != 0 {
+		t.Errorf("it has exited: %v, the failed attempt has ended: %v, with %d zombies", d.Exited, ended(), failed.remaining)
 	}
 }

@@ -31,7 +31,8 @@
 //
 // Where an executor is lost with its outputs, stages whose outputs are still to be read
 // run again in part, and those that were reading them fail and come again with what
-// they had not done, as in Spark (attempt.go).
+// they had not done, as in Spark (attempt.go). Tasks of a failed attempt that have fetched are zombies: they hold
+// their slots, and take cores, until they end.
 //
 // # Memory
 //
@@ -57,6 +58,6 @@
 // # What it does not do
 //
 // It models no disk, no cache and no speculation of Spark's own. Memory that is short makes nothing slower:
-// what is evicted and spilled is counted. A driver takes no cores for the launch of tasks, and
-// is not slowed by its neighbours.
+// what is evicted and spilled is counted. What a zombie brings is thrown away, of which Spark takes outputs of
+// shuffles. A driver takes no cores for the launch of tasks, and is not slowed by its neighbours.
 package plant

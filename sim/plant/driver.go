@@ -174,6 +174,10 @@ func (d *Driver) lost(p *Process) {
 	d.Bindings.ExecutorGone(p.Key.ID)
 	d.tell(api.Event{Type: api.EventExecutorGone, Executor: &api.ExecutorEvent{ID: p.Key.ID, Reason: "connection lost"}})
 	for _, t := range slices.Concat(p.tasks.computing, p.tasks.waiting) {
+		if t.run.failed() {
+			t.run.zombieEnded(p, 0)
+			continue
+		}
 		d.Bindings.Ended(t.run.key, p.Key.ID)
 		if other, _ := t.run.at(t.index); other == nil {
 			t.run.returned(t.index)

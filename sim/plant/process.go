@@ -288,9 +288,10 @@ func (p *Process) compute(t *task) {
 	p.tasks.first = min(p.tasks.first, t.end)
 }
 
-// drop ends those of its tasks without a result.
-func (p *Process) drop(now units.Instant, of func(*task) bool) {
+// drop ends those of its tasks without a result, and returns how many.
+func (p *Process) drop(now units.Instant, of func(*task) bool) int {
 	p.advance(now)
+	before := p.tasks.busy()
 	p.tasks.computing, p.tasks.waiting = slices.DeleteFunc(p.tasks.computing, of), slices.DeleteFunc(p.tasks.waiting, of)
 	p.tasks.first = math.Inf(1)
 	for _, t := range p.tasks.computing {
@@ -298,6 +299,7 @@ func (p *Process) drop(now units.Instant, of func(*task) bool) {
 	}
 	p.Machine.divide(now)
 	p.plan(now)
+	return before - p.tasks.busy()
 }
 
 // awake lets tasks compute that have fetched.
@@ -315,6 +317,16 @@ func (p *Process) awake(now units.Instant) {
 
 // busy is how many slots are taken.
 func (t *tasks) busy() int { return len(t.computing) + len(t.waiting) }
+
+// of is how many tasks of r compute.
+func (t *tasks) of(r *stageRun) (n int) {
+	for _, one := range t.computing {
+		if one.run == r {
+			n++
+		}
+	}
+	return n
+}
 
 // Kill ends it. Its tasks come back to the driver when that notices.
 func (p *Process) Kill(exit string, code int) {

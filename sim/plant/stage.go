@@ -251,6 +251,10 @@ func (r *stageRun) start(p *Process, i int) {
 
 // finished notes a task's end; the last one ends the stage.
 func (r *stageRun) finished(p *Process, t *task, cpu float64) {
+	if r.failed() {
+		r.zombieEnded(p, cpu)
+		return
+	}
 	index := t.index
 	r.base.by[r.tasks[index]] = p
 	r.d.Bindings.Ended(r.key, p.Key.ID)

@@ -542,6 +542,10 @@ type StageDone struct {
 	RecordsWritten int64 `json:"records_written"`
 	BytesRead      int64 `json:"bytes_read"`
 	BytesWritten   int64 `json:"bytes_written"`
+	// BytesRemote are those of BytesRead that came from other hosts, nil where that is not known; BytesCached are those
+	// that came from blocks in memory. The rest is of the disks of the tasks' hosts.
+	BytesRemote *int64 `json:"bytes_remote,omitempty"`
+	BytesCached int64  `json:"bytes_cached,omitempty"`
 	// TaskCPU is the CPU time that its tasks report, TaskTime their run time.
 	TaskCPU  units.Seconds `json:"task_cpu_s"`
 	TaskTime units.Seconds `json:"task_time_s"`

@@ -253,6 +253,10 @@ func (s *StageDone) validate(f *faults) {
 	f.known("records_written", s.RecordsWritten)
 	f.known("bytes_read", s.BytesRead)
 	f.known("bytes_written", s.BytesWritten)
+	if s.BytesRemote != nil {
+		f.size("bytes_remote", *s.BytesRemote)
+	}
+	f.size("bytes_cached", s.BytesCached)
 	f.bounded("task_cpu_s", float64(s.TaskCPU))
 	f.bounded("task_time_s", float64(s.TaskTime))
 	f.bounded("longest_task_s", float64(s.LongestTask))

@@ -90,6 +90,7 @@ func (a *Attempt) absorb(b *Attempt) {
 	done.RecordsWritten += more.RecordsWritten
 	done.BytesRead += more.BytesRead
 	done.BytesWritten += more.BytesWritten
+	done.BytesRemote, done.BytesCached = both(done.BytesRemote, more.BytesRemote), done.BytesCached+more.BytesCached
 	done.TaskCPU += more.TaskCPU
 	done.TaskTime += more.TaskTime
 	done.LongestTask = max(done.LongestTask, more.LongestTask)

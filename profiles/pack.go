@@ -58,8 +58,11 @@ func Pack(p api.Profile, taught bool) ([]byte, error) {
 		p.Stages = slices.Clone(p.Stages)
 		for i := range p.Stages {
 			s := &p.Stages[i]
-			for _, size := range []*int64{&s.Records, &s.Bytes, &s.RecordsWritten, &s.BytesWritten} {
+			for _, size := range []*int64{&s.Records, &s.Bytes, &s.RecordsWritten, &s.BytesWritten, &s.BytesCached} {
 				*size = rounded(*size)
+			}
+			if s.BytesRemote != nil {
+				s.BytesRemote = new(rounded(*s.BytesRemote))
 			}
 		}
 	}

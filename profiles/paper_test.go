@@ -32,8 +32,9 @@ func recordOne(t *testing.T, a api.StageReady, b api.StageDone, work units.Work)
 func TestSection3Annotation(t *testing.T) {
 	a, b := ready(4, 0, "map"), done(4)
 	a.Records, a.Bytes, b.RecordsRead, b.RecordsWritten, b.BytesWritten = 1200, 5000, 1199, 300, 900
+	b.BytesRemote, b.BytesCached = new(int64(2000)), 1000
 	want := api.ProfileStage{Name: "map", Signature: "map", Tasks: 4, Duration: 4, Records: 1200, Bytes: 5000, RecordsWritten: 300,
-		BytesWritten: 900, CoreSeconds: 6, NominalRate: 200, LongestTask: 0.5}
+		BytesWritten: 900, BytesRemote: new(int64(2000)), BytesCached: 1000, CoreSeconds: 6, NominalRate: 200, LongestTask: 0.5}
 	if d := cmp.Diff(want, recordOne(t, a, b, 6)); d != "" {
 		t.Error(d)
 	}

@@ -78,6 +78,14 @@ func joined(attempts []Attempt) Attempt {
 	return whole
 }
 
+// both is the sum of what two attempts have told, nil where one has not.
+func both(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(*a + *b)
+}
+
 // followed is a, which failed, and rest, which did what a had left, as one attempt. The time between them is left out:
 // what a could not read was written again.
 func (a Attempt) followed(rest Attempt) Attempt {
@@ -90,6 +98,7 @@ func (a Attempt) followed(rest Attempt) Attempt {
 	done.RecordsWritten += part.RecordsWritten
 	done.BytesRead += part.BytesRead
 	done.BytesWritten += part.BytesWritten
+	done.BytesRemote, done.BytesCached = both(done.BytesRemote, part.BytesRemote), done.BytesCached+part.BytesCached
 	done.TaskCPU += part.TaskCPU
 	done.TaskTime += part.TaskTime
 	done.LongestTask = max(done.LongestTask, part.LongestTask)

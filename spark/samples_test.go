@@ -95,7 +95,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		}},
 		{Seq: 5, At: 2, Type: api.EventStageDone, Done: &api.StageDone{
 			StageKey: key, Failed: true, Reason: "lost", Tasks: 7, RecordsRead: 10, RecordsWritten: 11, BytesRead: 12,
-			BytesWritten: 13, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75, FixedPart: 0.25, TaskCost: 0.125,
+			BytesWritten: 13, BytesRemote: new(int64(6)), BytesCached: 4, TaskCPU: 1.5, TaskTime: 2.5, LongestTask: 0.5, FirstLaunch: 1, LastFinish: 1.75, FixedPart: 0.25, TaskCost: 0.125,
 		}},
 		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
 		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},

@@ -159,6 +159,9 @@ func done(app *eventlog.Application, s *eventlog.Stage, a *eventlog.Attempt) api
 		Reason: a.Failed, Tasks: t.Tasks, RecordsRead: read.Records, RecordsWritten: written.Records, BytesRead: read.Bytes,
 		BytesWritten: written.Bytes, TaskCPU: t.CPU, TaskTime: t.Run, LongestTask: t.LongestCPU,
 		FirstLaunch: since(app, t.First), LastFinish: since(app, t.Last)}
+	if t.Input.Bytes == 0 { // A log does not say where other input came from.
+		d.BytesRemote = new(t.RemoteBytes)
+	}
 	if s.Python { // The thread's time has nothing of its Python workers.
 		d.LongestTask = max(t.LongestCPU, t.LongestRun)
 	}

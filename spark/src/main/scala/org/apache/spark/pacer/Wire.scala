@@ -175,6 +175,8 @@ private[spark] object Wire {
       recordsWritten: Long,
       bytesRead: Long,
       bytesWritten: Long,
+      bytesRemote: Long,
+      bytesCached: Long,
       taskCpu: Double,
       taskTime: Double,
       longestTask: Double,
@@ -334,6 +336,7 @@ private[spark] object Wire {
     key(o, s.key).put("failed", s.failed).put("reason", clip(s.reason, MostText)).put("tasks", s.tasks)
       .put("records_read", s.recordsRead).put("records_written", s.recordsWritten)
       .put("bytes_read", s.bytesRead).put("bytes_written", s.bytesWritten)
+      .put("bytes_remote", s.bytesRemote).put("bytes_cached", s.bytesCached)
       .put("task_cpu_s", s.taskCpu).put("task_time_s", s.taskTime).put("longest_task_s", s.longestTask)
       .put("first_launch_s", s.firstLaunch).put("last_finish_s", s.lastFinish).put("fixed_part", s.fixedPart)
       .put("task_cost_s", s.taskCost)

@@ -44,7 +44,7 @@ class WireTest {
     val long = "\u20ac" * 5000
     val shortened = mapper.readTree(encode("a", "s", Seq(
       Event(1, 0, StageReady(WireTest.key, 0, long, "", Nil, 1, 0, 0, weighted = false, Nil)),
-      Event(2, 0, StageDone(WireTest.key, failed = true, long, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+      Event(2, 0, StageDone(WireTest.key, failed = true, long, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
       Event(3, 0, ExecutorGone("1", long)), Event(4, 0, Unpaced(long)), Event(5, 0, End(failed = true, long)),
       Event(6, 0, Exit(clean = false, failed = true, long))))).path("events")
     val texts = Seq(0 -> "stage/name", 1 -> "done/reason", 2 -> "executor/reason", 3 -> "reason", 4 -> "reason", 5 -> "reason")
@@ -98,7 +98,7 @@ object WireTest {
     Event(3, 1, StageReady(key, 2, "count at app.py:3", "00ff", Seq(0, 1), 8, 1000, Wire.Unknown, weighted = true,
       Seq(Binding("1", 5.5, 5), Binding("3", 2.5, 3)), Some(1), query = Some(QueryStage(5, "0f1e", 2, QueryStage.Result)), pool = "interactive")),
     Event(4, 1.25, StageBound(key, Seq(Binding("1", 8, 8)))),
-    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 1.5, 2.5, 0.5, 1, 1.75, 0.25, 0.125)),
+    Event(5, 2, StageDone(key, failed = true, "lost", 7, 10, 11, 12, 13, 6, 4, 1.5, 2.5, 0.5, 1, 1.75, 0.25, 0.125)),
     Event(6, 2.5, Unpaced("streaming")),
     Event(7, 3, End(failed = true, "exit 1")),
     Event(8, 3.25, QueryEnded(5)),

@@ -131,6 +131,23 @@ private[scheduler] object PartitionSizes {
     case NonFatal(_) => Double.NaN
   }
 
+  /** Whether the file of an input split is one of the machine that reads it; false where that is not known. */
+  private[pacer] def ownFiles(p: Partition): Boolean = try {
+    val split = p.getClass.getSimpleName match {
+      case "HadoopPartition" => Some(call(call(p, "inputSplit"), "value"))
+      case "NewHadoopPartition" => Some(call(call(p, "serializableHadoopSplit"), "value"))
+      case "FilePartition" => firstFile(p)
+      case "DataSourceRDDPartition" => call(p, "inputPartitions").asInstanceOf[Iterable[AnyRef]].headOption.flatMap(firstFile)
+      case _ => None
+    }
+    split.exists(_.toString.startsWith("file:"))
+  } catch {
+    case NonFatal(_) => false
+  }
+
+  private def firstFile(p: AnyRef): Option[AnyRef] =
+    call(p, "files").asInstanceOf[Array[AnyRef]].headOption.map(call(_, "filePath"))
+
   private def filesLength(p: AnyRef): Double =
     call(p, "files").asInstanceOf[Array[AnyRef]].map(f => call(f, "length").asInstanceOf[Long].toDouble).sum
 

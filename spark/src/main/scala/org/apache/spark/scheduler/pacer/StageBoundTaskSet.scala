@@ -86,7 +86,8 @@ private[scheduler] final class StageBoundTaskSet(
     val info = taskInfos(tid)
     // Before super: the last success finishes the task set there.
     if (!info.finished && !successful(info.index)) note {
-      val records = totals.add(info.index, result.accumUpdates, info.launchTime, System.currentTimeMillis())
+      val records = totals.add(info.index, result.accumUpdates, info.launchTime, System.currentTimeMillis(),
+        InputOrigin.of(tasks(info.index).preferredLocations, info.executorId, info.host, facts.ownFiles))
       facts.shuffleId.foreach(scheduler.history.wrote(_, info.partitionId, records))
       bindings.succeeded(key, info.index, System.currentTimeMillis() - info.launchTime)
     }

@@ -25,6 +25,7 @@ import org.apache.spark.storage.StorageLevel
  *                  job found some of it lost
  * @param query     its place in a SQL query
  * @param python    whether Python workers compute a part of it
+ * @param ownFiles  whether it reads files of the machine that its tasks run on
  */
 private[scheduler] final case class StageFacts(
     name: String,
@@ -41,7 +42,8 @@ private[scheduler] final case class StageFacts(
     repeats: Option[Int] = None,
     fixedPart: Double = 0,
     query: Option[QueryStage] = None,
-    python: Boolean = false)
+    python: Boolean = false,
+    ownFiles: Boolean = false)
 
 /**
  * Finds the facts of stages and remembers what their tasks wrote. To be used on
@@ -109,7 +111,7 @@ private[scheduler] final class StageHistory(tracker: MapOutputTrackerMaster) ext
     StageFacts(stage.name, signature, lineage, sources.flatMap(_._2.map(_.stage)).distinct.sorted, records,
       perTask.map(_.sum).getOrElse(Wire.Unknown), weights.getOrElse(TaskWeights.alike(taskSet.tasks.length)), weights.isDefined,
       cached, shuffleId, shuffles.exists(_.getClass.getSimpleName.startsWith("Pipelined")), repeats, share, queries.place(taskSet.properties, stage, chain),
-      chain.python)
+      chain.python, chain.rdds.filter(_.dependencies.isEmpty).exists(_.partitions.headOption.exists(PartitionSizes.ownFiles)))
   }
 
   /** A stage that runs again keeps what its earlier attempts wrote; the id of these, if it is another one. */

@@ -12,20 +12,24 @@ import org.apache.spark.util.{AccumulatorV2, LongAccumulator}
  */
 private[scheduler] final class StageTotals(facts: StageFacts) {
   import StageTotals._
+  import InternalAccumulator.{input, shuffleRead}
 
   private var tasks = 0
   private var recordsRead, recordsWritten, bytesRead, bytesWritten, cpuNanos, longestNanos, runMillis = 0L
+  private var bytesRemote, bytesCached = 0L
   private var firstLaunch = Long.MaxValue
   private var lastFinish = 0L
   private var failure = ""
   private val line, late = new Line
 
   /**
-   * Adds the successful task of that index; returns how many records it wrote for a shuffle.
+   * Adds the successful task of that index, of which the input came from there; returns how many records it wrote for
+   * a shuffle.
    * It reads Spark's own metrics only: others' accumulators run their authors' code, and may
    * hold whatever their tasks have collected.
    */
-  def add(index: Int, updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long): Long = {
+  def add(index: Int, updates: Iterable[AccumulatorV2[_, _]], launched: Long, finished: Long,
+      from: => InputOrigin = InputOrigin.Elsewhere): Long = {
     val m = updates.iterator.collect { case a: LongAccumulator if a.getClass == classOf[LongAccumulator] => a }
       .flatMap(a => a.name.filter(_.startsWith(InternalAccumulator.METRICS_PREFIX)).map(_ -> a.sum))
       .toMap.withDefaultValue(0L)
@@ -35,6 +39,12 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
     recordsWritten += RecordsWritten.map(m).sum
     bytesRead += BytesRead.map(m).sum
     bytesWritten += BytesWritten.map(m).sum
+    bytesRemote += m(shuffleRead.REMOTE_BYTES_READ)
+    if (m(input.BYTES_READ) > 0) from match {
+      case InputOrigin.Elsewhere => bytesRemote += m(input.BYTES_READ)
+      case InputOrigin.Cached => bytesCached += m(input.BYTES_READ)
+      case InputOrigin.Disk =>
+    }
     cpuNanos += cpu
     if (facts.weighted) {
       val weight = facts.weights(index).toDouble / TaskWeights.MeanWeight
@@ -56,7 +66,7 @@ private[scheduler] final class StageTotals(facts: StageFacts) {
 
   def result(key: StageKey, complete: Boolean, clock: DeadlineClock, wallNow: Long): StageDone = StageDone(key,
     failed = !complete, reason = if (complete) "" else firstLine(if (failure.isEmpty) "cancelled" else failure),
-    tasks, recordsRead, recordsWritten, bytesRead, bytesWritten,
+    tasks, recordsRead, recordsWritten, bytesRead, bytesWritten, bytesRemote, bytesCached,
     cpuNanos / 1e9, runMillis / 1e3, longestNanos / 1e9,
     if (tasks == 0) 0.0 else clock.at(firstLaunch, wallNow), if (tasks == 0) 0.0 else clock.at(lastFinish, wallNow),
     1 - (1 - facts.fixedPart) * line.proportional(1 / (1 - facts.fixedPart)),

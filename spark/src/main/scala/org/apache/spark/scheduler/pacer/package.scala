@@ -11,7 +11,7 @@ package org.apache.spark.scheduler
  * [[pacer.StageBindings]] admits, and has a [[pacer.PlannedApplication]] say what
  * happened to the planner through [[org.apache.spark.pacer.PlannerClient]].
  * [[pacer.StageFacts]] knows what a stage reads before it starts,
- * [[pacer.StageTotals]] what it did.
+ * [[pacer.StageTotals]] what it did, [[pacer.InputOrigin]] where its input came from.
  *
  * What the caller must do: hold the TaskSchedulerImpl's lock around every call
  * of StageBindings, as Spark's own scheduling does.

@@ -322,6 +322,37 @@ class StageHistoryTest {
     assertEquals(0.5, longest(python = false, cpuSeconds = 0.5, ranSeconds = 4), 1e-9, "it waits, for its input say")
   }
 
+  @Test def bytesFromOtherHostsAndFromMemoryAreToldApart(): Unit = {
+    val totals = new StageTotals(StageFacts("s", "s", "", Nil, 0, 0, TaskWeights.alike(3), weighted = false, Map.empty, None,
+      pipelined = false))
+    def metric(name: String, value: Long) = {
+      val a = sc.longAccumulator(name)
+      a.add(value)
+      a
+    }
+    import InternalAccumulator.{input, shuffleRead}
+    totals.add(0, Seq(metric(input.BYTES_READ, 100), metric(shuffleRead.REMOTE_BYTES_READ, 7), metric(shuffleRead.LOCAL_BYTES_READ, 5)),
+      0, 0, InputOrigin.Disk)
+    totals.add(1, Seq(metric(input.BYTES_READ, 30)), 0, 0, InputOrigin.Cached)
+    totals.add(2, Seq(metric(input.BYTES_READ, 11)), 0, 0, InputOrigin.Elsewhere)
+    val done = totals.result(StageKey(0, 0), complete = true, scheduler.clock, 0)
+    assertEquals((153L, 18L, 30L), (done.bytesRead, done.bytesRemote, done.bytesCached))
+  }
+
+  @Test def anInputComesFromWhereItsPlacesSay(): Unit = {
+    import org.apache.spark.scheduler.TaskLocation
+    val cached = Seq(TaskLocation("h1", "3"))
+    assertEquals(InputOrigin.Cached, InputOrigin.of(cached, "3", "h1", ownFiles = true))
+    assertEquals(InputOrigin.Elsewhere, InputOrigin.of(cached, "4", "h2", ownFiles = true), "another executor's block")
+    assertEquals(InputOrigin.Disk, InputOrigin.of(Seq(TaskLocation("h1"), TaskLocation("h2")), "3", "h2", ownFiles = false))
+    assertEquals(InputOrigin.Elsewhere, InputOrigin.of(Seq(TaskLocation("h1")), "3", "h2", ownFiles = false))
+    assertEquals(InputOrigin.Elsewhere, InputOrigin.of(Nil, "3", "h2", ownFiles = false), "an object store's")
+    assertEquals(InputOrigin.Disk, InputOrigin.of(Nil, "3", "h2", ownFiles = true))
+    val file = java.nio.file.Files.write(java.nio.file.Files.createTempFile("input", ".txt"), "a\n".getBytes)
+    assertTrue(PartitionSizes.ownFiles(sc.textFile(file.toString).firstParent.partitions.head), "a file of the machine")
+    assertFalse(PartitionSizes.ownFiles(sc.parallelize(1 to 2).partitions.head), "no file")
+  }
+
   @Test def stagesOfPythonAreKnownByTheirOperators(): Unit = {
     def python(operator: String): Boolean =
       RDDOperationScope.withScope(sc, operator, allowNesting = false, ignoreParent = true)(StageChain.of(sc.parallelize(1 to 2)).python)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ const (
 	PrincipalApplication PrincipalKind = "application"
 	// PrincipalTicket is whoever has the ticket of a submission: it may register that, as its user, and nothing else.
 	PrincipalTicket PrincipalKind = "ticket"
+	// PrincipalJoin is a machine that is to become a node: it may have a node's credential issued, and nothing else.
+	PrincipalJoin PrincipalKind = "join"
 )
 
 // Role says what a user may do.
@@ -44,18 +47,48 @@ func Roles() []Role { return []Role{RoleView, RoleSubmit, RoleOperate} }
 // that comes over the bus is from it.
 type Principal struct {
 	Kind PrincipalKind `json:"kind,omitempty"`
-	// Name is the node's or the user's, the application's id, or the submission of a ticket; "" of a planner.
+	// Name is the node's or the user's, the application's id, the submission of a ticket, or the one that a join
+	// credential got when it was issued; "" of a planner.
 	Name string `json:"name,omitempty"`
 	// Role is a user's.
 	Role Role `json:"role,omitempty"`
 	// Bounds are what a user's applications may have together.
 	Bounds Bounds `json:"bounds,omitzero"`
+	// Join says which nodes a join credential lets in.
+	Join Join `json:"join,omitzero"`
 	// Until is when its credentials expire; never if it is zero.
 	Until time.Time `json:"until,omitzero"`
 	// Ticket says that a user registers by a ticket. No message can say it.
 	Ticket bool `json:"-"`
 	// Scrapes says that a token for scrapes asks, not its user: it counts apart. No message can say it.
 	Scrapes bool `json:"-"`
+}
+
+// Join bounds a join credential. The zero value lets in nodes of all names, without an end.
+type Join struct {
+	// Nodes are patterns of names as path.Match has them; a node has a name that one of them fits. None is all names.
+	Nodes []string `json:"nodes,omitempty"`
+	// Times is how many credentials it has issued at most; 0 is without a bound.
+	Times int `json:"times,omitempty"`
+}
+
+// mostPatterns is how many patterns a join credential has at most.
+const mostPatterns = 16
+
+// Fits reports whether a node of that name may come by j.
+func (j Join) Fits(node string) bool {
+	fits := func(pattern string) bool { ok, err := path.Match(pattern, node); return ok && err == nil }
+	return len(j.Nodes) == 0 || slices.ContainsFunc(j.Nodes, fits)
+}
+
+func (j Join) check(f *faults) {
+	f.count("the number of patterns of nodes", len(j.Nodes), mostPatterns)
+	for _, pattern := range j.Nodes[:min(len(j.Nodes), mostPatterns)] {
+		_, err := path.Match(pattern, "")
+		f.check(err == nil && pattern != "" && len(pattern) <= MostToken,
+			"nodes: %q is not a pattern of names such as worker-*", Clip(pattern, MostToken))
+	}
+	f.count("times", j.Times, MostCount)
 }
 
 // Bounds are the most that the applications of a principal have; 0 and no Classes bound
@@ -137,6 +170,11 @@ func (p Principal) Validate() error {
 		f.text("submission", p.Name, MostToken/2) // It is part of a login.
 		f.check(p.Name != "", "submission is empty")
 		f.check(p.Role == "", "a ticket has no role")
+	case PrincipalJoin:
+		f.check(ValidNodeName(p.Name), "join %q is not valid: want 1 to 63 letters, digits, - and _",
+			Clip(p.Name, MostToken))
+		f.check(p.Role == "", "a join credential has no role")
+		p.Join.check(&f)
 	case PrincipalNode:
 		f.check(ValidNodeName(p.Name), "node name %q is not valid: want 1 to 63 letters, digits, - and _",
 			Clip(p.Name, MostToken))
@@ -147,8 +185,10 @@ func (p Principal) Validate() error {
 		f.check(p.Name != "", "user is empty")
 		f.check(slices.Contains(Roles(), p.Role), "role is %q, want one of %v", Clip(string(p.Role), MostToken), Roles())
 	default:
-		f.add("kind is %q, want %s or %s", Clip(string(p.Kind), MostToken), PrincipalNode, PrincipalUser)
+		f.add("kind is %q, want %s, %s or %s", Clip(string(p.Kind), MostToken), PrincipalNode, PrincipalUser,
+			PrincipalJoin)
 	}
+	f.check(p.Kind == PrincipalJoin || len(p.Join.Nodes) == 0 && p.Join.Times == 0, "join: %s is no join credential", p)
 	b := p.Bounds
 	f.count("the number of classes", len(b.Classes), len(Classes()))
 	for _, c := range b.Classes[:min(len(b.Classes), len(Classes()))] {
@@ -166,8 +206,8 @@ func (p Principal) Validate() error {
 type Issue struct {
 	Principal Principal `json:"principal"`
 	Key       string    `json:"key"`
-	// Enrols says that a node asks for itself, by an operator's credential that it finds: one whose
-	// credentials were revoked is not given others by that.
+	// Enrols says that a node asks for itself, by an operator's credential that it finds or by a join credential: a node
+	// whose credentials were revoked is not given others by that.
 	Enrols bool `json:"enrols,omitempty"`
 }
 
@@ -194,6 +234,8 @@ func (i Issue) Validate() error {
 type PrincipalSummary struct {
 	Principal
 	Login string `json:"login"`
+	// Joined is how many credentials a join credential has issued to nodes.
+	Joined int `json:"joined,omitempty"`
 	// Credentials is how many it has, Issued when the newest one was.
 	Credentials int       `json:"credentials"`
 	Issued      time.Time `json:"issued_at,omitzero"`

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,23 +44,35 @@ type authCommands struct{ sh *shell }
 // issueFlags are what issue is told.
 type issueFlags struct {
 	node, user, role, out, memory, valid string
-	classes                              []string
+	classes, nodes                       []string
 	cores                                float64
-	running, queued                      int
+	running, queued, times               int
+	join                                 bool
 }
 
 func (of authCommands) issue() *cobra.Command {
 	var f issueFlags
 	c := &cobra.Command{
-		Use: "issue --node NODE | --user USER --role ROLE", Short: "Issue a credential to a node or a user",
-		Args: cobra.NoArgs,
+		Use:   "issue --node NODE | --user USER --role ROLE | --join",
+		Short: "Issue a credential to a node, a user, or all machines that are to become nodes",
+		Args:  cobra.NoArgs,
 		Long: "Issue a credential to a node or a user and print its file, or write that. What the user\n" +
 			"had before is still taken; role and bounds are the new ones. The user puts the file to\n" +
-			"~/.config/pacer/credentials/HOST:PORT, the node's is node.credentials.",
+			"~/.config/pacer/credentials/HOST:PORT, the node's is node.credentials.\n\n" +
+			"A join credential is one file for all machines of a cluster: with it as node.credentials a\n" +
+			"node has a credential of its own issued, which it keeps in node.state, and needs the file no\n" +
+			"more. Nodes that have joined stay when the join credential ends or is revoked.",
+		Example: "  pacer auth issue --join --nodes 'worker-*' --for 24h --out join.key\n" +
+			"  pacer auth issue --user ann --role submit --max-memory 64g --out ann.key",
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.node, "node", "", "the node's name")
 	flags.StringVar(&f.user, "user", "", "the user's name")
+	flags.BoolVar(&f.join, "join", false, "a credential by which machines become nodes")
+	flags.StringSliceVar(&f.nodes, "nodes", nil,
+		"patterns of the names of nodes that join, such as worker-* (default: all)")
+	flags.IntVar(&f.times, "times", 0,
+		"how many credentials of nodes it is good for (default: without a bound)")
 	flags.StringVar(&f.role, "role", string(api.RoleSubmit),
 		"what the user may do: view, submit (also own applications) or operate (everything)")
 	flags.StringVar(&f.out, "out", "", "file to be written (default: standard output)")
@@ -89,8 +104,11 @@ func (of authCommands) issue() *cobra.Command {
 func (f issueFlags) principal(now time.Time) (api.Principal, error) {
 	var p api.Principal
 	switch {
-	case (f.node == "") == (f.user == ""):
-		return p, command.Usagef("give --node or --user")
+	case f.join && f.node == "" && f.user == "":
+		p = api.Principal{Kind: api.PrincipalJoin, Name: strings.ToLower(rand.Text()[:8]),
+			Join: api.Join{Nodes: f.nodes, Times: f.times}}
+	case f.join, (f.node == "") == (f.user == ""):
+		return p, command.Usagef("give one of --node, --user and --join")
 	case f.node != "":
 		p = api.Principal{Kind: api.PrincipalNode, Name: f.node}
 	default:
@@ -150,12 +168,25 @@ func (of authCommands) principals() *cobra.Command {
 			if !p.Until.IsZero() {
 				until = p.Until.In(of.sh.now.Location()).Format(time.DateTime)
 			}
-			rows = append(rows, []string{p.Login, string(p.Kind), p.Name, dash(string(p.Role)), strconv.Itoa(p.Credentials),
+			may := string(p.Role)
+			if p.Kind == api.PrincipalJoin {
+				may = joining(p)
+			}
+			rows = append(rows, []string{p.Login, string(p.Kind), p.Name, dash(may), strconv.Itoa(p.Credentials),
 				p.Issued.In(of.sh.now.Location()).Format(time.DateTime), until})
 		}
-		return table(of.sh.Stdout, []string{"LOGIN", "KIND", "NAME", "ROLE", "CREDENTIALS", "ISSUED", "UNTIL"}, rows)
+		return table(of.sh.Stdout, []string{"LOGIN", "KIND", "NAME", "MAY", "CREDENTIALS", "ISSUED", "UNTIL"}, rows)
 	}
 	return c
+}
+
+// joining says which nodes a join credential lets in, and how many times it did.
+func joining(p api.PrincipalSummary) string {
+	text := "nodes " + cmp.Or(strings.Join(p.Join.Nodes, " "), "*") + ", used " + strconv.Itoa(p.Joined)
+	if p.Join.Times > 0 {
+		text += " of " + strconv.Itoa(p.Join.Times)
+	}
+	return text
 }
 
 func dash(s string) string {

@@ -258,7 +258,11 @@ func (t *term) logs(r api.ControlRequest) api.ControlReply {
 
 // answer is a request about credentials.
 func (a *plannerAccess) answer(by api.Principal, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
-	if err := errors.Join(r.Validate(), access.Verb(by, verb)); err != nil {
+	err := r.Validate()
+	if by.Kind != api.PrincipalJoin || verb != api.VerbIssue { // principals.joins says what else one may not.
+		err = errors.Join(err, access.Verb(by, verb))
+	}
+	if err != nil {
 		return api.ControlReply{}, err
 	}
 	switch verb {
@@ -266,7 +270,7 @@ func (a *plannerAccess) answer(by api.Principal, verb api.Verb, r api.ControlReq
 		if r.Issue == nil {
 			return api.ControlReply{}, api.Errorf(api.KindInvalid, "nobody is named to whom a credential is to be issued")
 		}
-		if err := a.issue(*r.Issue, time.Now()); err != nil {
+		if err := a.issue(by, *r.Issue, time.Now()); err != nil {
 			return api.ControlReply{}, err
 		}
 		return api.ControlReply{Message: fmt.Sprintf("%s has another credential", r.Issue.Principal)}, nil

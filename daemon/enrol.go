@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -14,10 +15,10 @@ import (
 	"github.com/sparkpacer/pacer/infra/bus"
 )
 
-// enrolment is how a node comes by its credential. Where the configuration names a file it is that. Else it is in the
-// state directory. Where it is not there, or not taken any more, the node has the planner issue another one by an
-// operator's credential. The user who runs the node has to have one for that planner: beside a planner of the same user
-// it has.
+// enrolment is how a node comes by its credential. Where the configuration names a file with a node's credential it is
+// that. Else it is in the state directory. Where it is not there, or not taken any more, the node has the planner issue
+// another one: by the join credential that the configuration names, or by an operator's credential of the user who runs
+// the node. Beside a planner of the same user there is one.
 type enrolment struct {
 	cfg   NodeConfig
 	dial  func(bus.Options) (*bus.Conn, error)
@@ -38,10 +39,31 @@ func (e *enrolment) login() string { return e.principal().Login() }
 
 // path is where the credential is.
 func (e *enrolment) path() string {
-	if e.cfg.Credentials != "" {
+	if e.given() {
 		return e.cfg.Credentials
 	}
 	return filepath.Join(credentialDir(e.cfg.State), e.login())
+}
+
+// given reports whether the configuration names the node's own credential. One by which it joins is another thing, and
+// may be gone once it has joined.
+func (e *enrolment) given() bool {
+	if e.cfg.Credentials == "" {
+		return false
+	}
+	c, err := e.named()
+	return err != nil && !e.joined(err) || err == nil && !c.Of(api.PrincipalJoin)
+}
+
+// joined reports whether the file that the configuration names is gone and the node has a credential of its own.
+func (e *enrolment) joined(missing error) bool {
+	_, err := os.Stat(filepath.Join(credentialDir(e.cfg.State), e.login()))
+	return errors.Is(missing, fs.ErrNotExist) && err == nil
+}
+
+// named is the credential in the file that the configuration names.
+func (e *enrolment) named() (bus.Credential, error) {
+	return bus.LoadCredential(e.cfg.Credentials, api.PrincipalNode, api.PrincipalJoin)
 }
 
 // open checks the credential that there is; one that is still to come is no error.
@@ -50,7 +72,7 @@ func (e *enrolment) open() error {
 	switch {
 	case e.known:
 		return nil
-	case errors.Is(err, fs.ErrNotExist) && e.cfg.Credentials == "":
+	case errors.Is(err, fs.ErrNotExist) && !e.given():
 		ctx, cancel := context.WithTimeout(context.Background(), enrolEvery)
 		defer cancel()
 		_ = e.enrol(ctx) // It is tried again.
@@ -81,11 +103,15 @@ func (e *enrolment) refused(err error) bool {
 		return true
 	}
 	e.denied.Store(true)
-	return e.cfg.Credentials != "" || len(e.operators()) == 0
+	return e.given() || len(e.issuers()) == 0
 }
 
-// operators are the operators' credentials for the planner that whoever runs the node has.
-func (e *enrolment) operators() (found []bus.Credential) {
+// issuers are the credentials by which the planner may be asked for the node's own: the join credential that the
+// configuration names, or those for the planner that the user who runs the node has.
+func (e *enrolment) issuers() (found []bus.Credential) {
+	if c, err := e.named(); err == nil {
+		return []bus.Credential{c}
+	}
 	for _, o := range e.cfg.Owners {
 		if c, err := bus.LoadCredential(o.path(e.cfg.State, e.cfg.Planner), api.PrincipalUser); err == nil {
 			found = append(found, c)
@@ -98,7 +124,7 @@ func (e *enrolment) operators() (found []bus.Credential) {
 func (e *enrolment) run(ctx context.Context, connected func() bool) error {
 	said := ""
 	for pause(ctx, enrolEvery) {
-		if e.known || e.cfg.Credentials != "" || connected() || e.secret() != "" && !e.denied.Load() {
+		if e.known || e.given() || connected() || e.secret() != "" && !e.denied.Load() {
 			continue
 		}
 		if err := e.enrol(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
@@ -115,9 +141,9 @@ func (e *enrolment) run(ctx context.Context, connected func() bool) error {
 
 // enrol has the planner issue the node's credential.
 func (e *enrolment) enrol(ctx context.Context) error {
-	err := errors.New("there is no operator's credential for this planner")
-	for _, operator := range e.operators() {
-		if err = e.issue(ctx, operator); err == nil {
+	err := errors.New("there is no join credential, and no operator's credential for this planner")
+	for _, issuer := range e.issuers() {
+		if err = e.issue(ctx, issuer); err == nil {
 			e.denied.Store(false)
 			e.log.Info("this node has got a credential", "planner", e.cfg.Planner, "file", e.path())
 			return nil
@@ -126,9 +152,9 @@ func (e *enrolment) enrol(ctx context.Context) error {
 	return err
 }
 
-func (e *enrolment) issue(ctx context.Context, operator bus.Credential) error {
+func (e *enrolment) issue(ctx context.Context, issuer bus.Credential) error {
 	conn, err := e.dial(bus.Options{Address: e.cfg.Planner, TLS: e.cfg.TLS, Plaintext: e.cfg.Plaintext,
-		Credential: operator, Name: "node " + e.cfg.Name + ", to enrol"})
+		Credential: issuer, Name: "node " + e.cfg.Name + ", to enrol"})
 	if err != nil {
 		return err
 	}

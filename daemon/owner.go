@@ -56,7 +56,7 @@ func (p *principals) equip(owners []Owner, state, address string, shared bool) e
 		if !theirs {
 			c = bus.NewCredential(who.Login())
 		}
-		if err := p.issue(api.Issue{Principal: who, Key: c.Key()}, time.Now()); err != nil {
+		if err := p.issue(api.Principal{}, api.Issue{Principal: who, Key: c.Key()}, time.Now()); err != nil {
 			return err
 		}
 		if theirs {

@@ -42,6 +42,9 @@ type principals struct {
 type grantee struct {
 	api.Principal
 	Credentials []issued `json:"credentials"`
+	// Joined is how many credentials a join credential has issued, By the login of the one by which a node came.
+	Joined int    `json:"joined,omitempty"`
+	By     string `json:"by,omitempty"`
 }
 
 // issued is a credential: the public key of its secret or, until it is used for the first time since, the hash that an
@@ -221,9 +224,9 @@ func (p *principals) renew(login, hash, key string) error {
 	return nil
 }
 
-// issue takes a credential: of a new principal, or another one of one that is known, whose
+// issue takes a credential that by asks for: of a new principal, or another one of one that is known, whose
 // role and bounds are then the new ones.
-func (p *principals) issue(i api.Issue, now time.Time) error {
+func (p *principals) issue(by api.Principal, i api.Issue, now time.Time) error {
 	if err := i.Validate(); err != nil {
 		return err
 	}
@@ -234,6 +237,10 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 	defer p.mu.Unlock()
 	login := i.Principal.Login()
 	before, revoked := p.known[login], p.revoked
+	join, err := p.joins(by, i, before)
+	if err != nil {
+		return err
+	}
 	if i.Enrols && p.isRevoked(login) {
 		return api.Errorf(api.KindDenied, "the credentials of %s were revoked: `pacer auth issue` gives it others",
 			i.Principal)
@@ -241,7 +248,11 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 	p.revoked = slices.DeleteFunc(slices.Clone(revoked), func(r api.Principal) bool { return r.Login() == login })
 	h := &grantee{Principal: i.Principal}
 	if before != nil {
-		h.Credentials = slices.Clone(before.Credentials)
+		h.Credentials, h.Joined, h.By = slices.Clone(before.Credentials), before.Joined, before.By
+	}
+	if join != nil {
+		h.By = by.Login()
+		join.Joined++
 	}
 	h.Credentials = append(h.Credentials, issued{Key: i.Key, At: now.UTC().Truncate(time.Second)})
 	h.Credentials = h.Credentials[max(0, len(h.Credentials)-mostCredentials):]
@@ -250,11 +261,39 @@ func (p *principals) issue(i api.Issue, now time.Time) error {
 		if p.revoked, p.known[login] = revoked, before; before == nil {
 			delete(p.known, login)
 		}
+		if join != nil {
+			join.Joined--
+		}
 		return err
 	}
 	p.put(h)
 	p.standing(i.Principal, false)
 	return nil
+}
+
+// joins is the join credential by which a node asks for its own, nil for all others, who are operators. The node was not
+// there before, or has come by the same one: it has lost its state. p is locked.
+func (p *principals) joins(by api.Principal, i api.Issue, before *grantee) (*grantee, error) {
+	if by.Kind != api.PrincipalJoin {
+		return nil, nil
+	}
+	join, node := p.known[by.Login()], i.Principal
+	switch {
+	case join == nil:
+		return nil, api.Errorf(api.KindDenied, "the credentials of %s were revoked", by)
+	case node.Kind != api.PrincipalNode || !i.Enrols || !node.Until.IsZero():
+		return nil, api.Errorf(api.KindDenied, "a join credential is for a node to have its own issued, for nothing else")
+	case !join.Join.Fits(node.Name):
+		return nil, api.Errorf(api.KindDenied, "node %s: this join credential is for nodes named %s", node.Name,
+			strings.Join(join.Join.Nodes, ", "))
+	case join.Join.Times > 0 && join.Joined >= join.Join.Times:
+		return nil, api.Errorf(api.KindDenied, "node %s: this join credential was good %d times, and was used as often: "+
+			"`pacer auth issue --join` makes another one", node.Name, join.Join.Times)
+	case before != nil && before.By != by.Login():
+		return nil, api.Errorf(api.KindDenied, "node %s has a credential that did not come by this one: `pacer auth issue "+
+			"--node %s` makes it another one", node.Name, node.Name)
+	}
+	return join, nil
 }
 
 // isRevoked reports whether a login's credentials were revoked; p is locked.
@@ -316,7 +355,8 @@ func (p *principals) list() []api.PrincipalSummary {
 	defer p.mu.Unlock()
 	out := []api.PrincipalSummary{}
 	for _, h := range p.sorted() {
-		s := api.PrincipalSummary{Principal: h.Principal, Login: h.Login(), Credentials: len(h.Credentials)}
+		s := api.PrincipalSummary{Principal: h.Principal, Login: h.Login(), Credentials: len(h.Credentials),
+			Joined: h.Joined}
 		if n := len(h.Credentials); n > 0 {
 			s.Issued = h.Credentials[n-1].At
 		}

@@ -37,7 +37,7 @@ func newOffice(t *testing.T, issued time.Time) *office {
 func (o *office) user(name string) api.Principal {
 	o.Helper()
 	who := api.Principal{Kind: api.PrincipalUser, Name: name, Role: api.RoleSubmit}
-	if err := o.issue(api.Issue{Principal: who, Key: bus.NewCredential("").Key()}, time.Now()); err != nil {
+	if err := o.issue(api.Principal{}, api.Issue{Principal: who, Key: bus.NewCredential("").Key()}, time.Now()); err != nil {
 		o.Fatal(err)
 	}
 	return who

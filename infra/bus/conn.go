@@ -216,7 +216,7 @@ var ErrNoServer error = api.Errorf(api.KindTransient, "connection refused")
 // denied is what to do where the server does not take the credential. Its first words are
 // fixed: scripts may look for them.
 func (c *Conn) denied() error {
-	if c.credential.of(api.PrincipalPlanner) {
+	if c.credential.Of(api.PrincipalPlanner) {
 		return api.Errorf(api.KindDenied, "the NATS server at %s refused the credentials of planner: put the block that "+
 			"`pacer auth nats` prints into its configuration", c.address)
 	}

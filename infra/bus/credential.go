@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -108,9 +109,9 @@ const mostCredentialBytes = 64 << 10
 
 // LoadCredential reads a credentials file: one line "login:secret" beside blank ones and
 // those that begin with #. It reports every fault at once. Faults are what is not such a line, more than one, none, and
-// a file that everybody can read, that others than its owner can write, or that belongs to somebody else. kind is whom
-// the login has to belong to. Messages never contain a secret.
-func LoadCredential(path string, kind api.PrincipalKind) (Credential, error) {
+// a file that everybody can read, that others than its owner can write, or that belongs to somebody else. The login has to
+// belong to one of kinds. Messages never contain a secret.
+func LoadCredential(path string, kinds ...api.PrincipalKind) (Credential, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Credential{}, fmt.Errorf("credentials: %w", err)
@@ -147,9 +148,9 @@ func LoadCredential(path string, kind api.PrincipalKind) (Credential, error) {
 	if found == 0 {
 		faults = append(faults, errors.New("it has no line login:secret"))
 	}
-	if len(faults) == 0 && !c.of(kind) {
+	if len(faults) == 0 && !slices.ContainsFunc(kinds, c.Of) {
 		faults = append(faults, fmt.Errorf("they are those of %s, want a %s's: `pacer auth issue` makes some",
-			api.Clip(c.Login, api.MostToken), kind))
+			api.Clip(c.Login, api.MostToken), kinds[0]))
 	}
 	if len(faults) > 0 {
 		return Credential{}, api.Errorf(api.KindDenied, "credentials %s: %v", path, errors.Join(faults...))
@@ -157,8 +158,8 @@ func LoadCredential(path string, kind api.PrincipalKind) (Credential, error) {
 	return c, nil
 }
 
-// of reports whether c belongs to a principal of that kind.
-func (c Credential) of(kind api.PrincipalKind) bool {
+// Of reports whether c belongs to a principal of that kind.
+func (c Credential) Of(kind api.PrincipalKind) bool {
 	if kind == api.PrincipalPlanner {
 		return c.Login == string(kind)
 	}

@@ -63,6 +63,7 @@
 //	                            replies
 //	user              user-...  control.LOGIN.*, register.LOGIN         _INBOX_LOGIN.>
 //	ticket            ticket-.. register.LOGIN                          _INBOX_LOGIN.>
+//	join              join-...  control.LOGIN.auth-issue                _INBOX_LOGIN.>
 //	planner           planner   >                                       >
 //
 // A login begins with the kind of its principal, and no two principals have the same one,

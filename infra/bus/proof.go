@@ -71,7 +71,7 @@ func renewal(hash, login string, nonce []byte, public ed25519.PublicKey) []byte 
 // it is that secret: "" proves nothing. A planner proves itself to the NATS server, which knows its key; of all others
 // a server knows the login alone, by which their connections are found again.
 func (c Credential) Proves(secret func() string) []nats.Option {
-	if c.of(api.PrincipalPlanner) {
+	if c.Of(api.PrincipalPlanner) {
 		return []nats.Option{nats.Nkey(c.Key(), func(nonce []byte) ([]byte, error) {
 			return ed25519.Sign(c.private(), nonce), nil
 		})}

@@ -31,6 +31,8 @@ func rightsOf(p api.Principal) rights {
 		r.responds = true
 	case api.PrincipalTicket:
 		r.publish = []string{registerSubject(login)}
+	case api.PrincipalJoin:
+		r.publish = []string{controlSubject(login, api.VerbIssue)}
 	case api.PrincipalUser:
 		// The planner says who may not register, and why.
 		r.publish = []string{controlSubjects(login), registerSubject(login)}

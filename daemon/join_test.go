@@ -1,0 +1,155 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/daemon"
+	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/test/realenv"
+)
+
+// One file makes nodes of two machines, each with a credential of its own. It lets them in again after their state is
+// lost. A node that has joined needs the file no more, and stays when the join credential is revoked.
+func TestOneFileMakesNodesOfAllMachines(t *testing.T) {
+	d := &desk{T: t, cfg: plannerConfig(t)}
+	stop := d.start()
+	join := d.issue(api.Principal{Kind: api.PrincipalJoin, Name: "k1", Join: api.Join{Nodes: []string{"worker-*"}, Times: 3}})
+	file := filepath.Join(t.TempDir(), "join.key")
+	if err := bus.WriteSecret(file, join.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	runs := func(name, state string) (stop func() error) {
+		n := newWorld(t).node(t)
+		n.Name, n.State, n.Planner, n.Credentials = name, state, d.address, file
+		_, stop = launch(t, func(ctx context.Context, ready func(string)) error {
+			n.Ready = ready
+			return daemon.Node(ctx, n)
+		})
+		realenv.Await(t, name+" is ready", func() bool {
+			r, err := d.owner.Control(t.Context(), api.VerbNodes, api.ControlRequest{})
+			for _, n := range r.Nodes {
+				if n.Node == name && n.State == "ready" {
+					return err == nil
+				}
+			}
+			return false
+		})
+		return stop
+	}
+	first, second := t.TempDir(), t.TempDir()
+	stop1, stop2 := runs("worker-1", first), runs("worker-2", second)
+	if err := stop2(); err != nil {
+		t.Fatal(err)
+	}
+	stop3 := runs("worker-2", t.TempDir()) // Its state is lost.
+	if list := d.principal("join-k1"); list.Joined != 3 {
+		t.Errorf("the join credential has been used %d times", list.Joined)
+	}
+	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: "join-k1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(file), stop1()); err != nil {
+		t.Fatal(err)
+	}
+	stop1 = runs("worker-1", first)
+	if err := errors.Join(stop1(), stop3(), stop()); err != nil {
+		t.Error(err)
+	}
+	audited, err := os.ReadFile(filepath.Join(d.cfg.State, "audit.log"))
+	if n := strings.Count(string(audited), `"who":"join-k1"`); err != nil || n != 3 {
+		t.Errorf("the audit log has %d uses: %s", n, audited)
+	}
+}
+
+// principal is how the planner lists a login.
+func (d *desk) principal(login string) api.PrincipalSummary {
+	d.Helper()
+	r, err := d.owner.Control(d.Context(), api.VerbPrincipals, api.ControlRequest{})
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, p := range r.Principals {
+		if p.Login == login {
+			return p
+		}
+	}
+	d.Fatalf("%s is not among %v", login, r.Principals)
+	return api.PrincipalSummary{}
+}
+
+// A join credential is good for nothing but what it was issued for.
+func TestAttackAJoinCredential(t *testing.T) {
+	d := &desk{T: t, cfg: plannerConfig(t)}
+	stop := d.start()
+	held := d.issue(api.Principal{Kind: api.PrincipalNode, Name: "worker-0"})
+	issued := api.Principal{Kind: api.PrincipalJoin, Name: "k1", Join: api.Join{Nodes: []string{"worker-*", "gpu-?"}, Times: 2}}
+	join := d.dial(d.issue(issued))
+	node := func(name string) api.Issue {
+		return api.Issue{Principal: api.Principal{Kind: api.PrincipalNode, Name: name}, Key: bus.NewCredential("").Key(), Enrols: true}
+	}
+	ask := func(i api.Issue) error {
+		_, err := join.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &i})
+		return err
+	}
+	user, forever, expires, other := node("ann"), node("worker-1"), node("worker-1"), node("k2")
+	user.Principal.Kind, user.Principal.Role = api.PrincipalUser, api.RoleOperate
+	forever.Enrols = false
+	expires.Principal.Until = time.Now().Add(time.Hour)
+	other.Principal.Kind = api.PrincipalJoin
+	for what, c := range map[string]struct {
+		issue api.Issue
+		says  string
+	}{
+		"a user": {user, "for a node to have its own issued"}, "a revoked node's way": {forever, "for a node to have its own issued"},
+		"an end": {expires, "for a node to have its own issued"}, "another join credential": {other, "for a node to have its own issued"},
+		"another name": {node("planner-1"), "for nodes named worker-*, gpu-?"}, "a node that was there": {node("worker-0"), "did not come by this one"},
+	} {
+		if err := ask(c.issue); api.KindOf(err) != api.KindDenied || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, verb := range []api.Verb{api.VerbApps, api.VerbPrincipals, api.VerbRevoke, api.VerbTicket} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if _, err := join.Control(ctx, verb, api.ControlRequest{Login: held.Login}); err == nil {
+			t.Errorf("it may %s", verb)
+		}
+		cancel()
+	}
+	// Two machines of one name at once, and one more than it is good for.
+	results := make(chan error, 3)
+	for _, name := range []string{"worker-1", "worker-1", "gpu-1"} {
+		go func() { results <- ask(node(name)) }()
+	}
+	var refused []string
+	for range 3 {
+		if err := <-results; err != nil {
+			refused = append(refused, err.Error())
+		}
+	}
+	if len(refused) != 1 || !strings.Contains(refused[0], "was good 2 times, and was used as often") {
+		t.Errorf("of three at once these were refused: %q", refused)
+	}
+	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: "node-worker-1"}); err != nil {
+		t.Fatal(err)
+	}
+	more := d.dial(d.issue(api.Principal{Kind: api.PrincipalJoin, Name: "k3"}))
+	i := node("worker-1")
+	if _, err := more.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &i}); err == nil || !strings.Contains(err.Error(), "were revoked") {
+		t.Errorf("a revoked node joins again: %v", err)
+	}
+	past := api.Principal{Kind: api.PrincipalJoin, Name: "k4", Until: time.Now().Add(-time.Second)}
+	if conn, err := bus.Dial(bus.Options{Address: d.address, Credential: d.issue(past)}); err == nil {
+		conn.Close()
+		t.Error("an expired one connects")
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -392,7 +392,7 @@ type ControlReply struct {
 	Log *LogReply `json:"log,omitempty"`
 	// Web is a code for a session on the page.
 	Web *WebCode `json:"web,omitempty"`
-	// Token is one to ask by HTTP with.
+	// Token is one to ask by HTTP with; of VerbProve it says until when the token is good.
 	Token *HTTPToken `json:"token,omitempty"`
 	// Report adds up runs, Cores is who had the cores.
 	Report *Report       `json:"report,omitempty"`
@@ -450,6 +450,8 @@ const (
 	VerbWeb        Verb = "web"
 	VerbTicket     Verb = "ticket"
 	VerbToken      Verb = "auth-token"
+	// VerbProve asks for a node or a planner that stands by whether a token may look at metrics.
+	VerbProve Verb = "auth-prove"
 )
 
 // Verbs are all of them.
@@ -460,5 +462,5 @@ func Verbs() []Verb {
 		VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
 		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,
-		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket, VerbToken}
+		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket, VerbToken, VerbProve}
 }

@@ -28,6 +28,8 @@ type Changes struct {
 type TokenRequest struct {
 	For    units.Seconds `json:"for_s,omitempty"`
 	Scrape bool          `json:"scrape,omitempty"`
+	// Hash is that of a token which a daemon was shown, in hexadecimal: the only part of VerbProve.
+	Hash string `json:"hash,omitempty"`
 }
 
 // HTTPToken lets whoever has it ask by HTTP as its user may, until a moment, the end of the planner that gave it, or of

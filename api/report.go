@@ -55,6 +55,7 @@ func (q *Query) validate(f *faults) {
 		most = MostScrapeFor
 	}
 	f.between("token.for_s", float64(q.Token.For), 0, float64(most))
+	f.text("token.hash", q.Token.Hash, MostToken)
 }
 
 // Report adds up the runs that ended from Since to Until, of those that who asks may see.

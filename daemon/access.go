@@ -44,6 +44,9 @@ func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]ledger.Owner) 
 		return nil, err
 	}
 	keyring.OnRefused = a.audit.refused
+	if a.own.Login != "" {
+		keyring.Put(api.Principal{Kind: api.PrincipalPlanner}, a.own.Key()) // One that stands by asks, too.
+	}
 	for app, of := range keys {
 		keyring.PutOf(userLogin(of.User), application(app), of.Key)
 	}
@@ -181,6 +184,9 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 	case api.VerbToken:
 		token, err := t.token(by, r)
 		answer(api.ControlReply{Error: api.ToWire(err), Token: token})
+	case api.VerbProve:
+		token, err := t.proven(by, r)
+		answer(api.ControlReply{Error: api.ToWire(err), Token: token})
 	case api.VerbBackup:
 		if err := access.Verb(by, verb); err != nil {
 			answer(api.ControlReply{Error: api.ToWire(err)})
@@ -232,6 +238,24 @@ func (t *term) token(by api.Principal, r api.ControlRequest) (*api.HTTPToken, er
 	}
 	token, until := p.web.Sessions.Token(by, wanted)
 	return &api.HTTPToken{Token: token, Until: until, URL: p.site.url()}, nil
+}
+
+// proven says to a node, or to a planner that stands by, until when a token is good that may look.
+func (t *term) proven(by api.Principal, r api.ControlRequest) (*api.HTTPToken, error) {
+	if by.Kind != api.PrincipalNode && !by.Operates() {
+		return nil, api.Errorf(api.KindDenied, "tokens are proven to nodes and planners, you are %s", by)
+	}
+	if err := r.Validate(); err != nil || r.Query == nil {
+		return nil, errors.Join(err, api.Errorf(api.KindInvalid, "no token is named that is to be proven"))
+	}
+	until, err := t.planner.web.looks(r.Query.Token.Hash)
+	switch {
+	case api.KindOf(err) == api.KindTransient:
+		return nil, err
+	case err != nil:
+		return nil, api.Errorf(api.KindDenied, "%v", err)
+	}
+	return &api.HTTPToken{Until: until}, nil
 }
 
 // Plan implements web.Planner.

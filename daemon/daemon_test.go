@@ -179,11 +179,14 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 		if code, _ := get(t, url+"/metrics", ""); code != 401 {
 			t.Errorf("%s: metrics without a token: %d", component, code)
 		}
-		token := nodeToken(t, cfg.Node)
-		if component == "planner" {
-			token = tokenOf(t, conn, api.TokenRequest{Scrape: true})
+		token := tokenOf(t, conn, api.TokenRequest{Scrape: true}) // One for all daemons.
+		if code, _ := get(t, url+"/metrics", token+"x"); code != 401 {
+			t.Errorf("%s: metrics by a token that was made up: %d", component, code)
 		}
 		_, body := get(t, url+"/metrics", token)
+		if code, own := get(t, url+"/metrics", nodeToken(t, cfg.Node)); component == "node" && (code != 200 || own == "") {
+			t.Errorf("the node's own token: %d", code)
+		}
 		for _, want := range wants {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: %s is not among the metrics", component, want)
@@ -385,7 +388,7 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 		want int
 	}{
 		"nobody":                {"", "/metrics", 401},
-		"nobody, about health":  {"", "/healthz", 401},
+		"nobody, about health":  {"", "/healthz", 200},
 		"a made up token":       {"made-up", "/metrics", 401},
 		"a node's secret":       {node.Login + ":" + node.Secret, "/metrics", 401},
 		"a viewer's secret":     {viewer.Login + ":" + viewer.Secret, "/metrics", 401},
@@ -395,7 +398,7 @@ func TestHTTPAsksWhoItIs(t *testing.T) {
 		"a viewer about health": {looks, "/healthz", 200},
 		"the operator":          {tokenOf(t, conn, api.TokenRequest{}), "/metrics", 200},
 		"a scraper":             {tokenOf(t, conn, api.TokenRequest{Scrape: true}), "/metrics", 200},
-		"nobody, readiness":     {"", "/readyz", 401},
+		"nobody, readiness":     {"", "/readyz", 200},
 		"nobody, the page":      {"", "/", 200},
 		"nobody, of the page":   {"", "/api/v1/nodes", 401},
 		"a viewer of the page":  {looks, "/api/v1/nodes", 200},

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,6 +151,37 @@ func TestAttackAJoinCredential(t *testing.T) {
 		t.Error("an expired one connects")
 	}
 	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A token for scrapes is taken by a node on a server of one's own, and by the planner that stands by.
+func TestOneTokenScrapesAStandbyAndItsNodes(t *testing.T) {
+	x := newExternal(t)
+	second := plannerConfig(t)
+	second.NatsURL, second.Credentials, second.TLS, second.Owners = x.p.NatsURL, x.p.Credentials, x.p.TLS, x.p.Owners
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.HTTP = free.Addr().String()
+	_ = free.Close()
+	ready, stop := background(t, func(ctx context.Context, ready func(string)) error {
+		second.Ready = ready
+		return daemon.Planner(ctx, second)
+	})
+	if line := soon(t, "the standby", ready); !strings.Contains(line, "stands by") {
+		t.Fatal(line)
+	}
+	token := tokenOf(t, x.dial(own(t, x.p, x.server.URL())), api.TokenRequest{Scrape: true})
+	for component, url := range map[string]string{"standby": "http://" + second.HTTP, "node": httpOf(x.text.String(), "node")} {
+		for given, want := range map[string]int{token: 200, token + "x": 401, "": 401} {
+			if code, _ := get(t, url+"/metrics", given); code != want {
+				t.Errorf("%s: %d, want %d", component, code, want)
+			}
+		}
+	}
+	if err := errors.Join(stop(), x.stopNode(), x.stopPlanner()); err != nil {
 		t.Error(err)
 	}
 }

@@ -116,7 +116,7 @@ func (n *NodeDaemon) build() error {
 	if err := n.connect(); err != nil {
 		return err
 	}
-	scrapes, err := ownToken(n.cfg.State)
+	scrapes, err := ownToken(n.cfg.State, newProofs(n.conn.Control))
 	if err != nil {
 		return err
 	}

@@ -152,6 +152,7 @@ func (p *PlannerDaemon) dial() (err error) {
 		return err
 	}
 	p.undo.add(func() error { p.conn.Close(); return nil })
+	p.web.proofs = newProofs(p.conn.Control)
 	if !p.conn.Connected() {
 		p.log.Info("waiting for a NATS server", "address", p.cfg.NatsURL)
 	}

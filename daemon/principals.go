@@ -271,8 +271,8 @@ func (p *principals) issue(by api.Principal, i api.Issue, now time.Time) error {
 	return nil
 }
 
-// joins is the join credential by which a node asks for its own, nil for all others, who are operators. The node was not
-// there before, or has come by the same one: it has lost its state. p is locked.
+// joins is the join credential by which a node asks for its own, nil for all others, who are operators. The node was
+// not there before, or has come by the same one: it has lost its state. p is locked.
 func (p *principals) joins(by api.Principal, i api.Issue, before *grantee) (*grantee, error) {
 	if by.Kind != api.PrincipalJoin {
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/planner/access"
@@ -16,6 +17,8 @@ import (
 type webAccess struct {
 	*web.Server
 	term *atomic.Pointer[term]
+	// proofs are asked for while another planner serves, nil where none can.
+	proofs *proofs
 }
 
 // newWebAccess returns the access to a planner that others reach at an address and that serves while there is a term.
@@ -51,10 +54,19 @@ func (w *webAccess) ready() error {
 	return t.loop.Alive()
 }
 
-// scrapes refuses whoever may not see metrics: people, of any role, may. Whom to let in is known to a planner that
-// serves.
+// scrapes refuses whoever may not see metrics: people, of any role, may. Whom to let in is known to the planner that
+// serves, which a planner that stands by asks.
 func (w *webAccess) scrapes(token string) error {
-	by, _, err := w.Holder(token)
+	if w.term.Load() == nil && w.proofs != nil {
+		return w.proofs.scrapes(token)
+	}
+	_, err := w.looks(web.Hash(token))
+	return err
+}
+
+// looks refuses whoever may not see metrics by a token with a hash, and says until when that is good.
+func (w *webAccess) looks(hash string) (time.Time, error) {
+	by, until, err := w.HolderOf(hash)
 	if err == nil {
 		err = access.Verb(by, api.VerbApps)
 	}
@@ -62,7 +74,7 @@ func (w *webAccess) scrapes(token string) error {
 		by.Scrapes = true // Whatever the token is for.
 		err = w.count(by, 0)
 	}
-	return err
+	return until, err
 }
 
 // who is the principal of a login.

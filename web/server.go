@@ -185,7 +185,12 @@ func (c *call) stillThere() (err error) {
 
 // Holder is who asks by a token, and until when that is good.
 func (s *Server) Holder(token string) (by api.Principal, until time.Time, err error) {
-	g, err := s.Sessions.of(token)
+	return s.HolderOf(Hash(token))
+}
+
+// HolderOf is Holder for a token's Hash.
+func (s *Server) HolderOf(hash string) (by api.Principal, until time.Time, err error) {
+	g, err := s.Sessions.of(hash)
 	if err == nil {
 		by, err = s.cfg.Who(g.login)
 	}

@@ -60,8 +60,8 @@ func (s *Sessions) Code(by api.Principal) string {
 func (s *Sessions) begin(code string) (token string, g grant, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g = s.codes[hash(code)]
-	delete(s.codes, hash(code))
+	g = s.codes[Hash(code)]
+	delete(s.codes, Hash(code))
 	if !g.holds() {
 		return "", grant{}, anonymousError{errors.New("that code is not known, was used, or is older than two minutes: " +
 			"`pacer web` prints another one")}
@@ -92,11 +92,11 @@ func (s *Sessions) Token(by api.Principal, r api.TokenRequest) (token string, un
 	return s.issue(grant{by.Login(), until, use}), until
 }
 
-// of is the grant of a token.
-func (s *Sessions) of(token string) (grant, error) {
+// of is the grant of a token with a hash.
+func (s *Sessions) of(hash string) (grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.tokens[hash(token)]
+	g := s.tokens[hash]
 	if !g.holds() {
 		return grant{}, errors.New("no such session or token is known, or it has ended: `pacer web` begins a session, " +
 			"`pacer auth token` prints a token")
@@ -108,7 +108,7 @@ func (s *Sessions) of(token string) (grant, error) {
 func (s *Sessions) end(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.tokens, hash(token))
+	delete(s.tokens, Hash(token))
 }
 
 // End ends all sessions of a login, and has its codes count no more.
@@ -135,11 +135,12 @@ func put(all map[string]grant, secret string, g grant, most int) map[string]gran
 	if all == nil {
 		all = map[string]grant{}
 	}
-	all[hash(secret)] = g
+	all[Hash(secret)] = g
 	return all
 }
 
-func hash(secret string) string {
+// Hash is what Sessions keep of a token, in hexadecimal: it is no token itself.
+func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }

@@ -109,8 +109,8 @@ const mostCredentialBytes = 64 << 10
 
 // LoadCredential reads a credentials file: one line "login:secret" beside blank ones and
 // those that begin with #. It reports every fault at once. Faults are what is not such a line, more than one, none, and
-// a file that everybody can read, that others than its owner can write, or that belongs to somebody else. The login has to
-// belong to one of kinds. Messages never contain a secret.
+// a file that everybody can read, that others than its owner can write, or that belongs to somebody else. The login has
+// to belong to one of kinds. Messages never contain a secret.
 func LoadCredential(path string, kinds ...api.PrincipalKind) (Credential, error) {
 	f, err := os.Open(path)
 	if err != nil {

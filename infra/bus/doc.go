@@ -17,7 +17,7 @@
 // profile-rm, profile-versions, profile-pin, profile-unpin, nodes, node-drain, node-undrain, node-divide,
 // node-consolidate, node-spare, policy,
 // policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web,
-// ticket, auth-token.
+// ticket, auth-token, auth-prove.
 // APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
@@ -60,7 +60,7 @@
 //	principal         login     may publish to                          may subscribe to
 //	application APP   APP       register.APP, app.APP.events            app.APP.directive, _INBOX_APP.>
 //	node NODE         node-...  node.NODE.hello, node.NODE.status,      node.NODE.plan, node.NODE.logs, _INBOX_LOGIN.>
-//	                            replies
+//	                            control.LOGIN.auth-prove, replies
 //	user              user-...  control.LOGIN.*, register.LOGIN         _INBOX_LOGIN.>
 //	ticket            ticket-.. register.LOGIN                          _INBOX_LOGIN.>
 //	join              join-...  control.LOGIN.auth-issue                _INBOX_LOGIN.>

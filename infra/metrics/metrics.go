@@ -47,7 +47,7 @@ func Handler(g prometheus.Gatherer, checks map[string]func() error) http.Handler
 			w.Header().Set("Cache-Control", "no-store")
 			if err := check(); err != nil {
 				w.WriteHeader(http.StatusServiceUnavailable)
-				_, _ = fmt.Fprintln(w, err)
+				_, _ = fmt.Fprintln(w, "unavailable")
 				return
 			}
 			_, _ = fmt.Fprintln(w, "ok")

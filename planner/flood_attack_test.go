@@ -128,3 +128,45 @@ func TestAttackStagesWithoutEnd(t *testing.T) {
 		})
 	}
 }
+
+// A hundred applications wait whose profile has 2,000 stages: each gets its place, time passes, and when the one that runs
+// has ended the next one starts.
+func TestAttackAHundredLargeProfilesWait(t *testing.T) {
+	w := newWorld(t, "a")
+	w.standby = nil
+	p := chain("long")
+	one := p.Stages[0]
+	p.Stages = nil
+	for i := range 2000 {
+		s := one
+		s.ID, s.Signature, s.Name, s.Parents = i, fmt.Sprintf("%016x", i), fmt.Sprint("stage ", i), []int{}
+		if i > 0 {
+			s.Parents = []int{i - 1}
+		}
+		p.Stages = append(p.Stages, s)
+	}
+	p.Duration = units.Seconds(len(p.Stages))*one.Duration + 10
+	w.put(p)
+	first := large("first")
+	id := w.mustRegister(first).AppID
+	w.tell(id, first.Submission, up("1"))
+	for i := range 100 {
+		r := large(fmt.Sprint("waits ", i))
+		r.Profile, r.Deadline = p.Name, 1000*p.Duration
+		reply := w.mustRegister(r)
+		if q := reply.Directive.Queued; q == nil || q.Place != i+1 || w.e.View().App(reply.AppID).Profile == nil {
+			t.Fatalf("application %d: %+v, queued %+v", i, reply, q)
+		}
+	}
+	w.pass(2 * planner.TickInterval)
+	w.tell(id, first.Submission, end(3))
+	w.says("a", api.ExecutorExited, id)
+	w.pass(2 * planner.TickInterval)
+	counts := map[api.AppState]int{}
+	for _, a := range w.control(api.VerbApps, api.ControlRequest{}).Apps {
+		counts[a.State]++
+	}
+	if counts[api.AppRunning] != 1 || counts[api.AppQueued] != 99 || len(w.heard("message refused")) > 0 {
+		t.Errorf("%v; refused: %v", counts, w.heard("message refused"))
+	}
+}

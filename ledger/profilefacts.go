@@ -7,11 +7,12 @@ import (
 )
 
 // ProfileSaved: Body is the profile of its name and owner from now on. By is the application whose
-// run made it so, "" for none; How is the word for that.
+// run made it so, "" for none; How is the word for that. Packed is Body packed (profiles.Pack), nil where it is not.
 type ProfileSaved struct {
-	Body api.Profile
-	By   api.AppID
-	How  string
+	Body   api.Profile
+	By     api.AppID
+	How    string
+	Packed []byte
 }
 
 func (f ProfileSaved) apply(l *Ledger) error {

@@ -46,6 +46,7 @@ func (d requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRepl
 // control answers a request of the command line, or has it answered.
 func (d requests) control(ev Control) {
 	var r api.ControlReply
+	d.said.packed = ev.Packed
 	err := ev.Request.Validate()
 	if err == nil {
 		err = d.permit(&ev)
@@ -267,16 +268,9 @@ func (d requests) putProfile(q api.ControlRequest) (api.ControlReply, error) {
 	if q.Body == nil {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid, "no profile is given")
 	}
-	p := *q.Body
-	if q.Profile != "" {
-		p.Name = q.Profile
-	}
-	p.Taught = p.Taught && q.Shared
-	if p.Owner, p.Shared = cmp.Or(q.Owner, q.User), q.Shared; p.Shared {
-		p.Owner = ""
-	}
+	p := given(api.Principal{}, q)
 	endings{d.core}.concludeRuns(p.Name) // A run that has ended before teaches the profile that is there.
-	if err := d.ledger.Record(ledger.ProfileSaved{Body: p, How: versions.Put}); err != nil {
+	if err := d.ledger.Record(ledger.ProfileSaved{Body: p, How: versions.Put, Packed: d.said.packed}); err != nil {
 		return api.ControlReply{}, errors.Unwrap(err) // Without the name of the fact.
 	}
 	s := versions.Of(d.view.ProfileOf(p.Owner, p.Name))

@@ -46,6 +46,7 @@ type said struct {
 	// passed is how much time has passed in which others could be heard, busy that the queue waits for a later tick.
 	passed time.Duration
 	busy   bool
+	packed []byte // Control.Packed.
 }
 
 // mark is when a row of the agenda was asked last, 0 for never, by which version of what it reads, and how often; a row

@@ -84,6 +84,10 @@ func (e *Engine) take(event Event) (on occasion, speaks *ledger.App) {
 		people.standing(ev)
 	case Control:
 		people.control(ev)
+	case Packed:
+		if c.view.ProfileOf(ev.Fact.Owner, ev.Fact.Name) != nil {
+			c.record(ev.Fact)
+		}
 	case PlanQuery:
 		people.planQuery(ev)
 	case Look:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/versions"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -13,7 +14,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Silence, Standing, Control, PlanQuery, Look, Configure, Settle and Tick.
+// Status, Silence, Standing, Control, Packed, PlanQuery, Look, Configure, Settle and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -58,13 +59,18 @@ type Standing struct {
 	Revoked   bool
 }
 
-// Control is a request of the command line; answered with an api.ControlReply.
+// Control is a request of the command line; answered with an api.ControlReply. Packed is the profile that it puts,
+// packed (profiles.Pack), nil where nobody has.
 type Control struct {
 	To      Ticket
 	By      api.Principal
 	Verb    api.Verb
 	Request api.ControlRequest
+	Packed  []byte
 }
+
+// Packed says that a version of a stored profile is packed. Not answered.
+type Packed struct{ Fact versions.Packed }
 
 // PlanQuery asks what a deadline would mean; answered with an api.PlanReply.
 type PlanQuery struct {
@@ -104,6 +110,7 @@ func (Status) isEvent()       {}
 func (Silence) isEvent()      {}
 func (Standing) isEvent()     {}
 func (Control) isEvent()      {}
+func (Packed) isEvent()       {}
 func (PlanQuery) isEvent()    {}
 func (Look) isEvent()         {}
 func (Configure) isEvent()    {}

@@ -94,7 +94,7 @@ type Loop struct {
 	asked []asking
 	due   time.Time
 
-	looks, plans async.Lane[string] // By login.
+	looks, plans, packing async.Lane[string] // By login.
 	kept         report.Kept        // Belongs to who answers in looks.
 
 	ended    atomic.Int64 // When the last turn ended, in ns since start.
@@ -113,7 +113,7 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(ledger.Change))
 		arrived: make(chan struct{}, 1), done: make(chan struct{}), start: time.Now(), line: newLine(),
 		waiting: make(map[Ticket]request), parts: make(map[string]part),
 		looks: async.Lane[string]{Each: looksEach, All: looksAll},
-		plans: async.Lane[string]{Each: plansEach, All: plansAll},
+		plans: async.Lane[string]{Each: plansEach, All: plansAll}, packing: async.Lane[string]{Each: plansEach, All: plansAll},
 	}
 }
 
@@ -225,11 +225,11 @@ func (l *Loop) Standing(p api.Principal, revoked bool) {
 func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	event := func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r} }
 	if questions[verb] == nil {
-		weight := 1
 		if r.Body != nil {
-			weight = mostWeight / 4
+			l.packs(by, r, event, reply)
+			return
 		}
-		send(l, by, weight, event, reply)
+		send(l, by, 1, event, reply)
 		return
 	}
 	ask(l, &l.looks, by, event, reply)
@@ -254,8 +254,7 @@ func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
 func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(Ticket) Event, reply func(T)) {
 	login := by.Login()
 	if !lane.Enter(login) {
-		asked(nil, "", 0, reply).refuse(api.Errorf(api.KindTransient,
-			"the planner answers as many questions as it can at once, of you or of all: try again in a moment"))
+		asked(nil, "", 0, reply).refuse(tooMany())
 		return
 	}
 	r := asked(event, login, 1, func(body T) {
@@ -264,6 +263,11 @@ func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(
 	})
 	r.lane = lane
 	l.enqueue(r)
+}
+
+func tooMany() *api.Error {
+	return api.Errorf(api.KindTransient,
+		"the planner answers as many questions as it can at once, of you or of all: try again in a moment")
 }
 
 func asked[T any](event func(Ticket) Event, login string, weight int, reply func(T)) request {
@@ -326,6 +330,7 @@ func (l *Loop) stop() {
 	}
 	l.looks.Wait()
 	l.plans.Wait()
+	l.packing.Wait()
 }
 
 func (l *Loop) nextTicket() Ticket {
@@ -384,9 +389,11 @@ func (l *Loop) drain() (credit time.Duration) {
 
 func (l *Loop) step(event Event) {
 	l.turn.Take(l.engine.Step(l.now(), event))
-	for _, c := range l.engine.Changes() {
+	changes := l.engine.Changes()
+	for _, c := range changes {
 		l.observe(c)
 	}
+	l.pack(changes)
 }
 
 func (l *Loop) now() units.Instant { return units.Instant(l.start.UnixNano()).Add(time.Since(l.start)) }

@@ -130,9 +130,15 @@ func (p *ports) take() []string {
 // withLoop runs test beside a loop, under a clock of its own.
 func withLoop(t *testing.T, test func(l *planner.Loop, p *ports, stop func())) {
 	t.Helper()
+	withLoopOn(t, map[string][]byte{}, test)
+}
+
+// withLoopOn is withLoop of a planner that goes on from a store, which is its own.
+func withLoopOn(t *testing.T, disk map[string][]byte, test func(l *planner.Loop, p *ports, stop func())) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &ports{disk: map[string][]byte{}}
-		e, err := planner.New(planner.Default(), nil)
+		p := &ports{disk: disk}
+		e, err := planner.New(planner.Default(), (&world{disk: disk}).records())
 		if err != nil {
 			t.Fatal(err)
 		}

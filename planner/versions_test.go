@@ -228,6 +228,53 @@ func TestVersionsOnADiskThatIsFull(t *testing.T) {
 	})
 }
 
+// Versions are packed beside the loop, those of runs and those that users put, whichever comes first. The loop's steps
+// alone pack none, and keep them whole.
+func TestVersionsArePackedBesideTheLoop(t *testing.T) {
+	withLoop(t, func(l *planner.Loop, p *ports, stop func()) {
+		put := func(body api.Profile, user string) {
+			var r api.ControlReply
+			l.Control(api.Principal{Kind: api.PrincipalUser, Name: user, Role: api.RoleOperate}, api.VerbProfilePut,
+				api.ControlRequest{V: api.Version, Body: &body}, func(a api.ControlReply) { r = a })
+			synctest.Wait()
+			if r.Error != nil {
+				t.Fatal(r.Error)
+			}
+		}
+		put(longer(1), "ann")
+		put(longer(2), "ann")
+		bad := longer(3)
+		bad.Stages = nil
+		var refused api.ControlReply
+		l.Control(api.Principal{}, api.VerbProfilePut, api.ControlRequest{V: api.Version, Body: &bad}, func(a api.ControlReply) { refused = a })
+		synctest.Wait()
+		if refused.Error == nil || refused.Error.Kind != api.KindInvalid {
+			t.Errorf("a profile without stages: %+v", refused)
+		}
+		if s := string(p.disk["facet/versions/p/ann"]); strings.Count(s, `"body"`) != 2 || strings.Contains(s, `"whole"`) {
+			t.Errorf("stored is %s", s)
+		}
+	})
+	w := newWorld(t, "a")
+	for _, by := range []float64{1, 2} {
+		body := longer(by)
+		w.control(api.VerbProfilePut, api.ControlRequest{Body: &body})
+	}
+	const key = "facet/versions/p"
+	if s := string(w.disk[key]); strings.Contains(s, `"body"`) || strings.Count(s, `"whole"`) != 1 {
+		t.Errorf("stored is %s", s)
+	}
+	// The shell of a planner that goes on from there packs what the next run leaves unpacked.
+	withLoopOn(t, w.disk, func(l *planner.Loop, p *ports, stop func()) {
+		body := longer(3)
+		l.Control(api.Principal{}, api.VerbProfilePut, api.ControlRequest{V: api.Version, Body: &body}, func(api.ControlReply) {})
+		synctest.Wait()
+		if s := string(p.disk[key]); strings.Count(s, `"body"`) != 3 || strings.Contains(s, `"whole"`) {
+			t.Errorf("stored is %s", s)
+		}
+	})
+}
+
 // reopened is a world whose planner goes on from a store.
 func reopened(t *testing.T, disk map[string][]byte) *world {
 	t.Helper()

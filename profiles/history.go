@@ -22,8 +22,9 @@ type Version struct {
 	Since  units.Instant `json:"since_ns,omitempty"`
 	How    string        `json:"how,omitempty"`
 	By     string        `json:"by,omitempty"`
-	// Body is packed; the newest has none: it is the profile itself.
-	Body []byte `json:"body,omitempty"`
+	// Body is packed. Until it is Whole stands in its place, but for the newest, which is the profile itself.
+	Body  []byte       `json:"body,omitempty"`
+	Whole *api.Profile `json:"whole,omitempty"`
 }
 
 // History has the versions of a profile that are kept, the oldest first. It is a value: its methods return another one.
@@ -51,21 +52,55 @@ func (h History) Newest() Version {
 }
 
 // Add has another version become the newest, of which the number is given here, in the place of one with that body.
-func (h History) Add(v Version, before *api.Profile) (History, error) {
+func (h History) Add(v Version, before *api.Profile) History {
 	kept := slices.Clone(h.Versions)
 	if before != nil {
 		if len(kept) == 0 {
 			kept = append(kept, Version{Number: 1}) // It was stored when nobody counted.
 		}
-		last := &kept[len(kept)-1]
-		body, err := Pack(*before, before.Runs > 0)
-		if err != nil {
-			return h, err
+		if last := &kept[len(kept)-1]; len(last.Body) == 0 {
+			last.Whole = before
 		}
-		last.Body = body
 	}
-	v.Number, v.Body = History{Versions: kept}.Newest().Number+1, nil
-	return recent(append(kept, v), h.Pinned), nil
+	v.Number = History{Versions: kept}.Newest().Number + 1
+	return recent(append(kept, v), h.Pinned)
+}
+
+// Unpacked are the bodies of the versions that are not packed, of which newest is that of the newest.
+func (h History) Unpacked(newest *api.Profile) (bodies map[Made]*api.Profile) {
+	for i, v := range h.Versions {
+		body := v.Whole
+		if i == len(h.Versions)-1 {
+			body = newest
+		}
+		if len(v.Body) == 0 && body != nil {
+			if bodies == nil {
+				bodies = map[Made]*api.Profile{}
+			}
+			bodies[v.Made()] = body
+		}
+	}
+	return bodies
+}
+
+// Made tells a version from any other one of its profile: one that is taken back gives its number back.
+type Made struct {
+	Number int
+	Since  units.Instant
+}
+
+// Made is v's.
+func (v Version) Made() Made { return Made{v.Number, v.Since} }
+
+// Packed has the body of a version packed, where the version is still there.
+func (h History) Packed(of Made, body []byte) History {
+	i := slices.IndexFunc(h.Versions, func(v Version) bool { return v.Made() == of })
+	if i < 0 {
+		return h
+	}
+	h.Versions = slices.Clone(h.Versions)
+	h.Versions[i].Body, h.Versions[i].Whole = body, nil
+	return h
 }
 
 // recent has those versions that are kept.
@@ -81,7 +116,7 @@ func recent(all []Version, pinned int) History {
 func (h History) Back() History {
 	kept := slices.Clone(h.Versions[:max(0, len(h.Versions)-1)])
 	if len(kept) > 0 {
-		kept[len(kept)-1].Body = nil
+		kept[len(kept)-1].Whole = nil
 	}
 	if _, there := (History{Versions: kept}).Find(h.Pinned); !there {
 		h.Pinned = 0
@@ -108,10 +143,28 @@ func (h History) Body(number int, newest api.Profile) (api.Profile, error) {
 	case !there && number != 0:
 		_, err := h.Pin(number)
 		return api.Profile{}, err
-	case len(v.Body) == 0:
+	case v.Number == h.Newest().Number || number == 0:
 		return newest, nil
 	}
+	return v.body()
+}
+
+// body is that of a version that is not the newest.
+func (v Version) body() (api.Profile, error) {
+	if v.Whole != nil {
+		return *v.Whole, nil
+	}
 	return Unpack(v.Body)
+}
+
+// Instead is the body of the version that is pinned, nil where that is the newest, or none is.
+func (h History) Instead() (*api.Profile, error) {
+	v, there := h.Find(h.Pinned)
+	if !there || v.Number == h.Newest().Number {
+		return nil, nil
+	}
+	body, err := v.body()
+	return &body, err
 }
 
 // Smaller differences are not told: those of less than a tenth, and stages of less than a hundredth of the work.

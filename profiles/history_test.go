@@ -34,7 +34,7 @@ func TestVersionsAreKept(t *testing.T) {
 			old := len(kept) - 5
 			kept = slices.DeleteFunc(kept, func(number int) bool { old--; return old >= 0 && number != pinned })
 		}
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+		for step := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 5).Draw(t, "step") {
 			case 0:
 				number := rapid.IntRange(0, given+1).Draw(t, "pin")
@@ -54,13 +54,22 @@ func TestVersionsAreKept(t *testing.T) {
 					}
 				}
 			default:
-				next, err := h.Add(profiles.Version{How: "merged"}, newest())
-				if err != nil {
-					t.Fatal(err)
-				}
+				h = h.Add(profiles.Version{How: "merged", Since: units.Instant(step)}, newest())
 				given++
-				h, kept = next, append(kept, given)
+				kept = append(kept, given)
 				keep()
+			}
+			for made, body := range h.Unpacked(newest()) {
+				packed, err := profiles.Pack(*body)
+				if err != nil || body.Stages[0].CoreSeconds != units.Work(made.Number) {
+					t.Fatalf("version %d is %v, %v", made.Number, body.Stages, err)
+				}
+				if stale := (profiles.Made{Number: made.Number, Since: made.Since - 1}); len(h.Packed(stale, packed).Unpacked(newest())) != len(h.Unpacked(newest())) {
+					t.Fatalf("what was version %d and has been taken back is packed in its place", made.Number)
+				}
+				if rapid.Bool().Draw(t, "packed") {
+					h = h.Packed(made, packed)
+				}
 			}
 		}
 		var got []int
@@ -80,9 +89,9 @@ func TestVersionsAreKept(t *testing.T) {
 // A profile that was stored before versions were counted is the first.
 func TestAProfileOfBeforeIsTheFirstVersion(t *testing.T) {
 	before := one(10, 1)
-	h, err := profiles.History{}.Add(profiles.Version{How: "put"}, &before)
-	if err != nil || len(h.Versions) != 2 || h.Newest().Number != 2 {
-		t.Fatalf("%+v, %v", h, err)
+	h := profiles.History{}.Add(profiles.Version{How: "put"}, &before)
+	if len(h.Versions) != 2 || h.Newest().Number != 2 {
+		t.Fatalf("%+v", h)
 	}
 	if p, err := h.Body(1, one(20, 1)); err != nil || p.Stages[0].CoreSeconds != 10 {
 		t.Errorf("%+v, %v", p, err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
 )
@@ -34,13 +33,11 @@ func (s *State) UnmarshalJSON(record []byte) error {
 }
 
 // plan makes what is planned with of the pinned version.
-func (s *State) plan() (err error) {
+func (s *State) plan() error {
 	s.planned = nil
-	if v, there := s.Find(s.Pinned); there && len(v.Body) > 0 {
-		var body api.Profile
-		if body, err = profiles.Unpack(v.Body); err == nil {
-			s.planned, err = ledger.NewProfile(body)
-		}
+	body, err := s.Instead()
+	if err == nil && body != nil {
+		s.planned, err = ledger.NewProfile(*body)
 	}
 	return err
 }
@@ -54,11 +51,7 @@ func after(s State, v ledger.View, p *ledger.Profile, f ledger.Fact) (State, boo
 			return s, false
 		}
 		by := cmp.Or(string(f.By), f.Body.Owner)
-		h, err := s.Add(profiles.Version{Since: v.Now(), How: f.How, By: by}, p.Was())
-		if err != nil {
-			return was, false // A profile in the ledger is valid, so it can be packed.
-		}
-		s.History = h
+		s.History = s.Add(profiles.Version{Since: v.Now(), How: f.How, By: by, Body: f.Packed}, p.Was())
 	case ledger.RunTakenBack:
 		s.History = s.Back()
 	default:
@@ -92,4 +85,20 @@ func (f Pinned) Apply(_ ledger.View, _ *ledger.Profile, s *State) (err error) {
 		return err
 	}
 	return s.plan()
+}
+
+// Packed: the body of a version is packed; nothing changes where the version is gone.
+type Packed struct {
+	ledger.OfProfile
+	Of   profiles.Made
+	Body []byte
+}
+
+// Line is what it says: nothing that anybody looks for.
+func (f Packed) Line() ledger.Line { return ledger.Line{Name: "profile packed"} }
+
+// Apply puts the packed body in its place.
+func (f Packed) Apply(_ ledger.View, _ *ledger.Profile, s *State) error {
+	s.History = s.History.Packed(f.Of, f.Body)
+	return nil
 }

@@ -75,7 +75,7 @@ func taught(seed uint64) api.Profile {
 func versionsKept(t testing.TB, add adder) {
 	var bytes []float64
 	for seed := range uint64(100) {
-		body, err := profiles.Pack(taught(seed), true)
+		body, err := profiles.Pack(taught(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,8 +103,12 @@ func fillVersions(t testing.TB, path string) {
 		t.Fatal(err)
 	}
 	var bodies [50]api.Profile
+	var packed [50][]byte
 	for seed := range bodies {
 		bodies[seed] = taught(uint64(seed))
+		if packed[seed], err = profiles.Pack(bodies[seed]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i := range keptNames {
 		body := bodies[i%len(bodies)]
@@ -112,7 +116,8 @@ func fillVersions(t testing.TB, path string) {
 		for v := range keptVersions {
 			body.Runs += v
 			by := api.AppID(fmt.Sprintf("app-%d-%d", i, v))
-			if err := l.Record(ledger.ProfileSaved{Body: body, By: by, How: "merged"}); err != nil {
+			saved := ledger.ProfileSaved{Body: body, By: by, How: "merged", Packed: packed[i%len(packed)]}
+			if err := l.Record(saved); err != nil {
 				t.Fatal(err)
 			}
 		}

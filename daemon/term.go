@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/oklog/run"
@@ -133,7 +134,9 @@ func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 	if cfg.Identity == "" {
 		cfg.Identity = rand.Text() // Of a new store: one that has a name keeps it.
 	}
-	return planner.New(cfg, all)
+	e, err := planner.New(cfg, all)
+	debug.FreeOSMemory() // What was read is as large as what is made of it.
+	return e, err
 }
 
 // plannerPairs are all that a planner has stored.

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -150,5 +151,26 @@ func TestWhatTheQueueLearnsIsBounded(t *testing.T) {
 	}
 	if kept != 999 || v.Learnt("nightly") == nil || v.Learnt("job-2999") == nil || len(s.disk) > 1002 {
 		t.Errorf("%d names and %d keys are kept", kept, len(s.disk))
+	}
+}
+
+// Stored profiles have no graphs, which are as large, and what they were read from is not kept beside them. Those that
+// ask at the same time share a graph.
+func TestStoredProfilesTakeLittleMemory(t *testing.T) {
+	l, d, _ := marked(t)
+	pairs := d.pairs()
+	again := newLedger(t, pairs...)
+	for _, p := range pairs {
+		if p.Value != nil {
+			t.Errorf("the value of %s is kept beside what was read from it", p.Key)
+		}
+	}
+	for _, v := range []ledger.View{l.View(), again.View()} {
+		p := v.ProfileOf("ann", "q")
+		a, b := p.Drawn(), v.Snapshot().ProfileOf("ann", "q").Drawn()
+		if p.Graph != nil || a.Graph == nil || a.Graph != b.Graph || len(a.Graph.Stages()) != len(p.Body.Stages) {
+			t.Errorf("stored with %p, drawn as %p and %p", p.Graph, a.Graph, b.Graph)
+		}
+		runtime.KeepAlive(a)
 	}
 }

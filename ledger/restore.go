@@ -16,7 +16,8 @@ import (
 )
 
 // New returns a ledger that goes on from what an earlier one saved: all pairs whose keys
-// begin with one of Prefixes. A record that cannot be read is set aside (asidePrefix), which
+// begin with one of Prefixes. It takes their values out of pairs, so that they are not all there beside what it makes
+// of them. A record that cannot be read is set aside (asidePrefix), which
 // Effects.Faults says after the first Close; it returns an error where that is one of the ledger
 // itself, or of another layout.
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
@@ -39,7 +40,8 @@ func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 // restore reads what an earlier ledger saved.
 func (l *Ledger) restore(pairs []api.Pair) error {
 	parts, kept := make(map[api.AppID][]api.Pair), make(keptFacets)
-	for _, r := range pairs {
+	for i, r := range pairs {
+		pairs[i].Value = nil
 		var err error
 		switch {
 		case r.Key == counterKey:
@@ -224,22 +226,20 @@ func restoreLearnt(l *Ledger, r api.Pair) error {
 }
 
 func restoreProfile(l *Ledger, r api.Pair) error {
-	stored, err := decodeProfile(r)
+	stored, used, err := decodeProfile(r)
 	if err == nil {
-		var record profileRecord // One of before says nothing of its use.
-		if err = decode(r, &record, nil); err == nil {
-			l.profiles.restore(stored, record.Used, len(r.Value))
-		}
+		l.profiles.restore(stored.shelve(), used, len(r.Value))
 	}
 	return err
 }
 
-func decodeProfile(r api.Pair) (*Profile, error) {
-	var p api.Profile
-	if err := decode(r, &p, nil); err != nil {
-		return nil, err
+// decodeProfile reads a profile, and when it was used last, 0 where that is not said.
+func decodeProfile(r api.Pair) (p *Profile, used units.Instant, err error) {
+	var record profileRecord
+	if err = decode(r, &record, nil); err == nil {
+		p, err = NewProfile(record.Profile)
 	}
-	return NewProfile(p)
+	return p, record.Used, err
 }
 
 func restoreEnded(l *Ledger, r api.Pair) error {
@@ -295,7 +295,7 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 			err = decode(r, &a.Folded, nil)
 		case r.Key == ownProfile(id):
 			var stored *Profile
-			if stored, err = decodeProfile(r); err == nil {
+			if stored, _, err = decodeProfile(r); err == nil {
 				a.Profile = stored.forRun(l.cfg.Beta)
 			}
 		case strings.HasPrefix(r.Key, stagePrefix(id)):

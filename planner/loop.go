@@ -95,7 +95,7 @@ type Loop struct {
 	due   time.Time
 
 	looks, plans, packing async.Lane[string] // By login.
-	kept         report.Kept        // Belongs to who answers in looks.
+	kept                  report.Kept        // Belongs to who answers in looks.
 
 	ended    atomic.Int64 // When the last turn ended, in ns since start.
 	storeErr atomic.Pointer[string]

@@ -21,6 +21,7 @@ import (
 func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user string,
 	p *ledger.Profile) (api.PlanReply, error) {
 	v := o.View
+	p = p.Drawn()
 	a := &ledger.App{Profile: p, Tenant: ledger.Tenant{Launch: api.Launch{Certainty: q.Certainty}}, Promise: share(v, user,
 		ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
 	s, asked, names := place.AllNodes(v), "", []string(nil)

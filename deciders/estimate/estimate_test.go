@@ -84,7 +84,7 @@ func TestShapes(t *testing.T) {
 	diamond := ledgertest.Diamond("p")
 	diamond.ExecutorStart = 10
 	c.Know(ledger.ProfileSaved{Body: diamond})
-	g := c.View().Profile("", "p").Graph
+	g := c.View().Profile("", "p").Drawn().Graph
 	for branches, want := range map[string]int{estimate.BranchesTogether: 2, estimate.BranchesInTurn: 1} {
 		p := policy(branches)
 		if got := p.PerNode(g, p.Shape(g, 1, 200, dag.Supply{Cores: 4, Slots: 4}, 0)); got != want {

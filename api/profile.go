@@ -92,6 +92,9 @@ const (
 	ReservePlaces = 9
 )
 
+// MostLogs is how many runs of event logs a profile knows.
+const MostLogs = 100
+
 // Residual is by how much a run differed from what its profile said.
 type Residual struct {
 	// Unforeseen is the most that it still had besides, in seconds at all cores, from each eighth of the work on.
@@ -111,6 +114,8 @@ type ProfileHabit struct {
 	Pool string `json:"pool,omitempty"`
 	// Stages are the habits of stages, by their ids.
 	Stages map[int]StageHabit `json:"stages,omitempty"`
+	// Logs name the newest runs that event logs have taught it, oldest first, so that none teaches it twice.
+	Logs []string `json:"logs,omitempty"`
 }
 
 // StageHabit is what runs have shown of a stage besides what it takes: of one of those that it stands for.
@@ -351,6 +356,10 @@ func (p *Profile) validate(f *faults) {
 	for _, h := range p.Habit.Stages {
 		h.validate(f)
 	}
+	f.count("the number of habit.logs", len(p.Habit.Logs), MostLogs)
+	for _, run := range p.Habit.Logs[:min(len(p.Habit.Logs), MostLogs)] {
+		f.text("habit.logs", run, MostToken)
+	}
 	f.finite("executor_start_core_seconds", float64(p.ExecutorStart))
 	f.finite("head_s", float64(p.Head))
 	f.finite("tail_s", float64(p.Tail))
@@ -471,6 +480,7 @@ func (p Profile) Split() []Profile {
 		v := &all[i]
 		v.Schema, v.Name, v.Owner, v.Shared, v.Variants = p.Schema, p.Name, p.Owner, p.Shared, nil
 		v.Taught, v.Habit.FailedAt, v.Habit.Suspected = p.Taught, p.Habit.FailedAt, p.Habit.Suspected
+		v.Habit.Logs = p.Habit.Logs
 	}
 	return all
 }

@@ -114,7 +114,7 @@ func found(old, run api.Profile) api.Profile {
 		run.Exits, run.Exit, run.ExitContended = slices.Clone(old.Exits), old.Exit, false
 	}
 	run.Schema, run.Name, run.Owner, run.Shared, run.Taught = old.Schema, old.Name, old.Owner, old.Shared, old.Taught
-	run.Habit.FailedAt, run.Habit.Suspected = old.Habit.FailedAt, old.Habit.Suspected
+	run.Habit.FailedAt, run.Habit.Suspected, run.Habit.Logs = old.Habit.FailedAt, old.Habit.Suspected, old.Habit.Logs
 	run.Duration = replay(run)
 	return run
 }
@@ -133,7 +133,7 @@ func bundled(all []api.Profile, newest int) api.Profile {
 	p := all[0]
 	for i := range all {
 		all[i].Owner, all[i].Shared, all[i].Taught = "", false, false // They are p's.
-		all[i].Habit.FailedAt, all[i].Habit.Suspected = 0, 0
+		all[i].Habit.FailedAt, all[i].Habit.Suspected, all[i].Habit.Logs = 0, 0, nil
 	}
 	if p.Variants = all[1:]; len(p.Variants) == 0 {
 		p.Share, p.Variants = 0, nil

@@ -144,6 +144,7 @@ func TestALogThatIsNoWholeRunTeachesNothing(t *testing.T) {
 func TestLogsAreMergedAsRunsAre(t *testing.T) {
 	older, newer, other, broken := job(1, 1, 0), job(2, 2, 0), job(1, 1, 0), job(1, 1, 0)
 	newer.Start, newer.End, other.Name, broken.Failed = 2_000_000, 2_090_000, "other 2026-11-29", true
+	other.ID, broken.ID = "other", "broken"
 	for i := range newer.Stages {
 		a := &newer.Stages[i].Attempts[0]
 		a.Submitted, a.Completed = a.Submitted+2_000_000, a.Completed+2_000_000
@@ -173,6 +174,59 @@ func TestLogsAreMergedAsRunsAre(t *testing.T) {
 	if err != nil || len(one) != 1 || one[0].Name != "all" || one[0].Runs != 3 {
 		t.Errorf("%+v, %v", one, err)
 	}
+}
+
+// A run teaches its profile once, however often its log is put, and whatever has taught that in between. A profile
+// knows its newest runs.
+func TestALogCountsOnce(t *testing.T) {
+	var stored *api.Profile
+	shelve := func(want string, logs ...Log) {
+		t.Helper()
+		made, became, err := Shelve(logs, "job", func(string) (*api.Profile, error) { return stored, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var as []string
+		for _, b := range became {
+			as = append(as, b.As)
+			if again := strings.Contains(b.Why, "has taught the profile before"); again != (b.As == Skipped) {
+				t.Errorf("%+v", b)
+			}
+		}
+		if got := strings.Join(as, " "); got != want {
+			t.Errorf("the logs became %q, want %q", got, want)
+		}
+		for i := range made {
+			stored = &made[i]
+		}
+	}
+	night := func(start int64, by float64) Log {
+		app := job(by, by, 0)
+		app.Start = start
+		return Log{Application: app}
+	}
+	shelve("new merged skipped", night(1000, 1), night(1001, 1), night(1001, 1))
+	shelve("skipped", night(1000, 1))
+	strange := night(1002, 1)
+	strange.Stages = strange.Stages[1:]
+	shelve("variant skipped", strange, strange)
+	learnt, _, err := profiles.Learn(*stored, *stored, profiles.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored = &learnt
+	shelve("skipped skipped", night(1001, 1), strange)
+	if stored.Runs < 3 || len(stored.Habit.Logs) != 3 || len(stored.Variants) != 1 || stored.Variants[0].Habit.Logs != nil {
+		t.Errorf("%d runs, logs %v", stored.Runs, stored.Habit.Logs)
+	}
+	for start := range int64(api.MostLogs) {
+		shelve("merged", night(2000+start, 1))
+	}
+	if err := stored.Validate(); err != nil || len(stored.Habit.Logs) != api.MostLogs {
+		t.Errorf("%d logs are known, %v", len(stored.Habit.Logs), err)
+	}
+	shelve("skipped", night(2000, 1))
+	shelve("merged", night(1000, 1))
 }
 
 // A run under Pacer takes the place of work that was guessed, and a log does not change work that was measured.

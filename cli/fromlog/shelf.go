@@ -2,6 +2,9 @@ package fromlog
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -72,15 +75,30 @@ func Shelve(logs []Log, name string, known func(name string) (*api.Profile, erro
 	return made, all, nil
 }
 
-// learn folds the run of a log into old, nil for none, and says what came of it.
+// learn folds the run of a log into old, nil for none, and says what came of it. A run that old knows teaches it nothing.
 func learn(app *eventlog.Application, name string, old *api.Profile) (learnt api.Profile, as string, err error) {
-	run, terms, err := Run(app, name, old)
-	if err != nil || old == nil {
-		return profiles.First(run, terms), New, err
+	this := fnv.New32a()
+	fmt.Fprint(this, app.ID, " ", app.Start)
+	run := fmt.Sprintf("%08x", this.Sum32())
+	var logs []string
+	if old != nil {
+		logs = old.Habit.Logs
 	}
-	learnt, founded, err := profiles.Learn(*old, run, terms)
-	if founded {
-		return learnt, Variant, err
+	if slices.Contains(logs, run) {
+		return api.Profile{}, "", errors.New("a log of this run has taught the profile before")
 	}
-	return learnt, Merged, err
+	p, terms, err := Run(app, name, old)
+	if err != nil {
+		return api.Profile{}, "", err
+	}
+	founded := false
+	if as = New; old == nil {
+		p = profiles.First(p, terms)
+	} else if p, founded, err = profiles.Learn(*old, p, terms); founded {
+		as = Variant
+	} else {
+		as = Merged
+	}
+	p.Habit.Logs = append(slices.Clone(logs[max(0, len(logs)+1-api.MostLogs):]), run)
+	return p, as, err
 }

@@ -62,6 +62,7 @@ const mostLines = 76_543 +
 	640 + // Event logs make profiles, and work says how sure it is.
 	-131 + // One form of experiment in the place of a list of tables in cli; numbers that nothing tries are told.
 	1_315 + // What-if before anything runs, on the simulator's plant.
+	386 + // What is promised is protected by the kernel, and pressure is told.
 	950 + // Versions of profiles: kept, packed, pinned and compared in words.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 

@@ -269,6 +269,9 @@ type NodeSummary struct {
 	Total   units.Cores `json:"total_cores"`
 	Memory  units.Bytes `json:"memory_bytes"`
 	Epoch   uint64      `json:"epoch"`
+	// Pressure and Lacks are as in NodeStatus.
+	Pressure Pressure `json:"pressure,omitzero"`
+	Lacks    string   `json:"lacks,omitempty"`
 	// Executors is how many run there.
 	Executors int `json:"executors"`
 	// Attach says that it starts none, and finds those of other cluster managers.

@@ -167,6 +167,10 @@ type NodeStatus struct {
 	Others  units.Cores `json:"others_cores"`
 	// Memory is what the node gives to executors.
 	Memory units.Bytes `json:"memory_bytes"`
+	// Pressure is how long tasks of the machine wait, zero where the kernel does not tell. Lacks says in a line what
+	// the kernel cannot do for the memory of executors, "" where it can do all.
+	Pressure Pressure `json:"pressure,omitzero"`
+	Lacks    string   `json:"lacks,omitempty"`
 	// Division is how it divides its cores.
 	Division  Division         `json:"division"`
 	Executors []ExecutorStatus `json:"executors"`
@@ -183,6 +187,13 @@ type NodeStatus struct {
 	Faults []AppFault `json:"faults,omitempty"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
+}
+
+// Pressure is which part of the last ten seconds some task of a machine has waited for a resource.
+type Pressure struct {
+	CPU    units.Fraction `json:"cpu"`
+	Memory units.Fraction `json:"memory"`
+	IO     units.Fraction `json:"io"`
 }
 
 // Orphan is an application that the planner a node follows knows nothing of. Owner is what
@@ -280,6 +291,10 @@ type ExecutorMemory struct {
 	Resident units.Bytes `json:"resident_bytes,omitempty"`
 	Cache    units.Bytes `json:"page_cache_bytes,omitempty"`
 	Limit    units.Bytes `json:"limit_bytes,omitempty"`
+	// Lent says that it gives memory back first, Pressure which part of the last ten seconds its tasks have waited for
+	// memory; 0 where the kernel does not tell.
+	Lent     bool           `json:"lent,omitempty"`
+	Pressure units.Fraction `json:"pressure,omitempty"`
 	// Moves is how often its off-heap memory was resized and Moving how long that took in all. Evicted are the bytes of
 	// blocks that had to go for that, Spilled what its tasks have spilled, for whatever reason.
 	Moves   int           `json:"moves,omitempty"`

@@ -94,6 +94,10 @@ func (s *NodeStatus) head(f *faults) error {
 	f.between("total_cores", float64(s.Total), 0, MostCores)
 	within(f, "others_cores", &s.Others, 0, MostCores)
 	f.size("memory_bytes", int64(s.Memory))
+	for _, p := range [...]*units.Fraction{&s.Pressure.CPU, &s.Pressure.Memory, &s.Pressure.IO} {
+		within(f, "pressure", p, 0, 1)
+	}
+	short(f, "lacks", &s.Lacks, MostText)
 	s.Division.validate(f)
 	return f.err("node status")
 }
@@ -183,6 +187,7 @@ func (m *ExecutorMemory) look(f *faults) {
 		&m.Evicted, &m.Spilled} {
 		within(f, "a size of its memory", size, 0, MostMoved)
 	}
+	within(f, "its memory pressure", &m.Pressure, 0, 1)
 	within(f, "moves", &m.Moves, 0, MostCount)
 	within(f, "moving_s", &m.Moving, 0, MostAmount)
 }

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/units"
 )
 
 func nodesCommand(sh *shell) *cobra.Command {
@@ -22,10 +25,18 @@ func nodesCommand(sh *shell) *cobra.Command {
 		rows := make([][]string, 0, len(reply.Nodes))
 		for _, n := range reply.Nodes {
 			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
-				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10), n.Version})
+				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10), waits(n.Pressure), n.Version})
 		}
-		return table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH",
-			"VERSION"}, rows)
+		if err := table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH",
+			"PRESSURE", "VERSION"}, rows); err != nil {
+			return err
+		}
+		for _, n := range reply.Nodes {
+			if n.Lacks != "" {
+				fmt.Fprintf(sh.Stdout, "%s: its kernel has %s\n", n.Node, n.Lacks)
+			}
+		}
+		return nil
 	}
 	apply := false
 	consolidate := orders(&cobra.Command{Use: "consolidate", Short: "Say which node may sleep, or who is in the way",
@@ -49,6 +60,23 @@ func nodesCommand(sh *shell) *cobra.Command {
 		nodeOrder(sh, "undrain", "Let a drained node have executors again", api.VerbUndrain,
 			"Let a drained node have executors again, of running applications too."))
 	return c
+}
+
+// waits says for what tasks of a machine have waited, in parts of the last ten seconds.
+func waits(p api.Pressure) string {
+	var waits []string
+	for _, w := range []struct {
+		name string
+		part units.Fraction
+	}{{"cpu", p.CPU}, {"memory", p.Memory}, {"io", p.IO}} {
+		if w.part >= 0.005 {
+			waits = append(waits, fmt.Sprintf("%s %.0f%%", w.name, 100*w.part))
+		}
+	}
+	if waits == nil {
+		return "-"
+	}
+	return strings.Join(waits, ", ")
 }
 
 // nodeOrder is a command that asks one thing of one node.

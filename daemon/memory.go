@@ -63,6 +63,7 @@ func (p *pages) ReadMemory(key node.Key, into *node.ExecutorMemory) error {
 	limit := m.group.MemoryLimit()
 	wanted, sequence := m.wish.Newest()
 	*into = node.ExecutorMemory{Limit: limit, Wanted: wanted, Wish: sequence, Resident: m.use.Resident, Cache: m.use.Cache,
+		Pressure: m.use.Pressure,
 		// A container engine has limited it, and it is not seen where.
 		Bound: p.contained && limit == 0}
 	return nil
@@ -100,6 +101,15 @@ func (p *pages) Limit(key node.Key, limit units.Bytes) error {
 		}()
 	}
 	return nil
+}
+
+// Shield implements node.Memory.
+func (p *pages) Shield(key node.Key, size units.Bytes, lent bool) error {
+	m, err := p.memory(key)
+	if err != nil {
+		return err
+	}
+	return cgroup.Shield{Size: size, Lent: lent}.Put(m.group)
 }
 
 // forgetMemory closes the wish page of an executor that was stopped.

@@ -50,6 +50,7 @@ type NodeDaemon struct {
 
 	layout    executor.Layout
 	groups    *cgroup.Hierarchy
+	strain    strain
 	guards    guards // None when they are turned off.
 	executors *executors
 	attach    *attachment // Nil on a node that starts executors.
@@ -140,6 +141,7 @@ func (n *NodeDaemon) buildExecutors() error {
 	if err := n.openGroups(); err != nil {
 		return err
 	}
+	n.strain = newStrain(n.groups, n.cfg.Attach, n.log)
 	n.disk = &disk{layout: n.layout, log: n.log, kill: func(ctx context.Context, app api.AppID) error {
 		if n.executors == nil {
 			return nil // Their files are their manager's.
@@ -409,11 +411,12 @@ func (n *NodeDaemon) connected() {
 // PublishStatus implements node.Publisher. Without a connection a status is
 // dropped: the hello after the reconnect brings the newest.
 func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
-	n.metrics.Observe(s, n.deps.Clock())
+	status := *s
+	n.strain.tell(&status)
+	n.metrics.Observe(&status, n.deps.Clock())
 	if !n.conn.Connected() {
 		return nil
 	}
-	status := *s
 	status.Faults = n.disk.faults()
 	return n.conn.PublishStatus(status)
 }
@@ -540,6 +543,7 @@ func (n *NodeDaemon) hello(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.strain.tell(&status)
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	reply, err := n.conn.Hello(ctx, status)

@@ -50,7 +50,8 @@ type Node struct {
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
 	Others      units.Cores // The cores that others than executors last used of it.
-	Dividing    Dividing
+	Kernel Kernel
+	Dividing Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent, 0 while nobody tells a lost node what has changed.
 	Heard, Published time.Duration
@@ -59,6 +60,12 @@ type Node struct {
 
 	plan content // Of the Plan in force.
 	book nodeBook
+}
+
+// Kernel is how long tasks of a node's machine last waited, and what its kernel cannot do for the memory of executors.
+type Kernel struct {
+	Pressure api.Pressure
+	Lacks    string
 }
 
 // Tenants are who has executors on n, in order of application.

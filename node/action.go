@@ -29,10 +29,12 @@ const (
 	ActWantMemory
 	// ActSetMemoryLimit lowers Key's memory limit to Limit, or as far as what it uses allows.
 	ActSetMemoryLimit
+	// ActShieldMemory has the kernel protect Memory of Key where memory is short, or take it first where it is Lent.
+	ActShieldMemory
 )
 
 var actionNames = [...]string{"set quota", "set weight", "save", "start", "stop", "report", "measure", "want memory",
-	"set memory limit"}
+	"set memory limit", "shield memory"}
 
 // String returns the kind's name in lower case.
 func (k ActionKind) String() string {
@@ -57,6 +59,7 @@ type Action struct {
 	Weight Weight
 	Memory units.Bytes
 	Limit  units.Bytes
+	Lent   bool
 	Launch *api.Launch
 	State  *State
 	Status *api.NodeStatus

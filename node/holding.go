@@ -20,9 +20,10 @@ type ExecutorMemory struct {
 	Wish   uint64
 	// Bound says that something limits its memory that the shell cannot raise.
 	Bound bool
-	// Resident and Cache are its group's anonymous memory and page cache as last read,
-	// within a minute.
+	// Resident and Cache are its group's anonymous memory and page cache, and Pressure how its tasks wait for memory, as
+	// last read, within a minute.
 	Resident, Cache units.Bytes
+	Pressure        units.Fraction `json:",omitzero"`
 }
 
 // holding is what an executor has of the node's memory.
@@ -31,6 +32,9 @@ type holding struct {
 	// the least of it.
 	heap, overhead, floor units.Bytes
 	weight                float64
+	// lent says that the kernel takes it first, shield what the kernel was last told of it.
+	lent   bool
+	shield shield
 	// still says that its off-heap memory is not to be moved: its user fixed it, it has none,
 	// or its application is left alone.
 	still bool
@@ -50,6 +54,12 @@ type holding struct {
 	toldAt units.Instant
 	told   int
 	final  bool
+}
+
+// shield is what the kernel goes by where memory is short; the zero value is not known.
+type shield struct {
+	size units.Bytes
+	lent bool
 }
 
 // take takes over how it is started. An executor that was started keeps how that was: another planner may only guess
@@ -162,7 +172,8 @@ func (h *holding) news(now units.Instant, gone bool) bool {
 func (h *holding) describe() api.ExecutorMemory {
 	m := api.ExecutorMemory{Heap: h.page.Heap, OffHeap: h.page.InForce, OffHeapUsed: h.page.Storage + h.page.Execution,
 		Owed:  h.page.Owed,
-		Fixed: h.fixed(), Resident: h.seen.Resident, Cache: h.seen.Cache, Limit: h.seen.Limit,
+		Fixed: h.fixed(), Lent: h.lent, Pressure: h.seen.Pressure,
+		Resident: h.seen.Resident, Cache: h.seen.Cache, Limit: h.seen.Limit,
 		Moves: h.page.Met, Moving: units.FromDuration(h.page.Moving), Evicted: h.page.Evicted, Spilled: h.page.Spilled}
 	if !h.page.Moves {
 		m.OffHeap = h.floor

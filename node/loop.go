@@ -304,6 +304,8 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 		return l.ports.Memory.Want(a.Key, a.Memory, a.Limit)
 	case ActSetMemoryLimit:
 		return l.ports.Memory.Limit(a.Key, a.Limit)
+	case ActShieldMemory:
+		return l.ports.Memory.Shield(a.Key, a.Memory, a.Lent)
 	case ActSave:
 		l.saved = l.saves.Offer(a.State)
 	case ActReport:

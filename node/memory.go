@@ -146,11 +146,23 @@ func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes)
 	if limit := h.heap + h.overhead + h.reserved; h.seen.Limit > 0 && h.seen.Limit > limit {
 		r.out.act(Action{Kind: ActSetMemoryLimit, Key: x.key, Limit: limit})
 	}
+	p.shield(r, x)
 	if h.overdue(now, owesWithin) {
 		r.out.event(Event{Kind: EventMemoryOwed, Key: x.key,
 			Detail: fmt.Sprintf("%v wanted, %v in force, %v in use by tasks", h.wanted(), h.page.InForce, h.page.Execution)})
 	}
 	return free
+}
+
+// shield has the kernel protect all that x was given, or take it first, where it has a limit.
+func (p *pool) shield(r *roster, x *executor) {
+	h := &x.memory
+	now := shield{h.heap + h.overhead + h.reserved, h.lent}
+	if h.seen.Limit == 0 || h.shield == now {
+		return
+	}
+	h.shield = now
+	r.out.act(Action{Kind: ActShieldMemory, Key: x.key, Memory: now.size, Lent: now.lent})
 }
 
 func (p *pool) wish(r *roster, x *executor, wanted, limit units.Bytes, now units.Instant) {

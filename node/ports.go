@@ -72,6 +72,9 @@ type Memory interface {
 	Want(key Key, wanted, limit units.Bytes) error
 	// Limit lowers the executor's memory limit to limit, or as far as what it uses allows.
 	Limit(key Key, limit units.Bytes) error
+	// Shield has the kernel protect that much of the executor's memory where memory is short, or take it first where it
+	// is lent.
+	Shield(key Key, size units.Bytes, lent bool) error
 	// ReadMemory fills into.
 	ReadMemory(key Key, into *ExecutorMemory) error
 }

@@ -53,6 +53,8 @@ func (r *roster) foldFailure(f Failure, x *executor) {
 		x.refused, x.quotaKnown = true, false
 	case ActSetWeight:
 		x.weight = sharing.Unset
+	case ActShieldMemory:
+		x.memory.shield = shield{}
 	}
 }
 

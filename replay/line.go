@@ -160,6 +160,7 @@ type actionLine struct {
 	Weight string       `json:"weight,omitempty"`
 	Memory units.Bytes  `json:"memory,omitempty"`
 	Limit  units.Bytes  `json:"limit,omitempty"`
+	Lent   bool         `json:"lent,omitempty"`
 	Seq    uint64       `json:"seq,omitempty"`
 	// Sum stands for what a save or a report holds.
 	Sum string `json:"sum,omitempty"`
@@ -179,6 +180,8 @@ func sayActions(actions []node.Action) []actionLine {
 			l.Weight = a.Weight.String()
 		case node.ActWantMemory, node.ActSetMemoryLimit:
 			l.Memory, l.Limit = a.Memory, a.Limit
+		case node.ActShieldMemory:
+			l.Memory, l.Lent = a.Memory, a.Lent
 		case node.ActSave:
 			l.Sum = digest(maskState(a.State))
 		case node.ActReport:

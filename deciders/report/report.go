@@ -180,5 +180,5 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 	}
 	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state,
 		Offered: n.Offered, Total: n.Total, Memory: n.Memory, Attach: n.Attaches(),
-		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
+		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release, Pressure: n.Kernel.Pressure, Lacks: n.Kernel.Lacks}
 }

@@ -20,6 +20,9 @@
 //	limit       memory.limit_in_bytes                memory.max
 //	charged     memory.usage_in_bytes                memory.current
 //	killed      memory.oom_control oom_kill          memory.events oom_kill
+//	promised    -                                    memory.low
+//	lent        memory.soft_limit_in_bytes           memory.high
+//	pressure    -                                    memory.pressure
 //
 // The root tells the version. The v1 trees of cpu and cpuacct may be one mount or two. In v2
 // cgroup.subtree_control passes the cpu controller down from the root.
@@ -54,6 +57,9 @@
 // RaiseMemory is one write. LowerMemory goes in steps, each of which makes the kernel give up
 // 32 MiB of page cache at most, and never below what it cannot take at once and MemoryMargin.
 // A program that needs more than the limit is ended by the kernel (MemoryKills).
+//
+// A Shield says what the kernel leaves a group where the machine is short of memory, and Hierarchy.Lacks what of
+// that this kernel cannot do (docs/decisions/076). MachinePressure and MemoryUse say how long tasks wait.
 //
 // # Groups of other managers
 //

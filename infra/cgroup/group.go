@@ -256,7 +256,7 @@ func (g *Group) Remove(ctx context.Context) error {
 	if g.acct != g.cpu {
 		errs = append(errs, removeTree(ctx, g.acct, g.h.kernel))
 	}
-	errs = append(errs, g.removeMemory(ctx))
+	errs = append(errs, g.removeMemory(ctx), g.h.shields.sum())
 	g.h.sweep(filepath.Join(g.h.parent, g.dir))
 	return errors.Join(errs...)
 }

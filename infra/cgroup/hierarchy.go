@@ -47,6 +47,9 @@ type Hierarchy struct {
 	// controllers: the same directory for v2 and for joined v1 mounts.
 	cpu, acct string
 	memory    memoryTree
+	shields   *shields
+	// Lacks says in one line each what the kernel cannot do for the memory of executors; nothing where it can do all.
+	Lacks []string
 	// root is where cgroups are mounted, roots are the trees used.
 	root  string
 	roots []string
@@ -82,6 +85,8 @@ func Open(root, parent string) (*Hierarchy, error) {
 		return nil, h.grant(err)
 	}
 	h.memory = h.findMemory()
+	h.shields = &shields{version: version, kernel: h.kernel, dir: h.memory.dir, parent: parent}
+	h.Lacks = h.shields.lacks()
 	return h, nil
 }
 

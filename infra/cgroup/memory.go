@@ -126,6 +126,8 @@ type MemoryUse struct {
 	// Needed is what the kernel cannot take from it at once: Charged less the page cache
 	// that is on the disk.
 	Needed units.Bytes
+	// Pressure is which part of the last ten seconds some of its tasks have waited for memory, 0 where nobody counts that.
+	Pressure units.Fraction
 }
 
 // Memory reads what the group has; zeros where no memory controller counts it.
@@ -151,6 +153,7 @@ func (g *Group) Memory() (MemoryUse, error) {
 		use.Charged += charged
 		use.Resident += resident
 		use.Cache += stat(data, file)
+		use.Pressure = max(use.Pressure, waits(dir))
 		use.Needed += max(resident, charged-max(0, idle))
 	}
 	return use, nil

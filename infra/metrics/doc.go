@@ -49,6 +49,8 @@
 //	pacer_node_cpu_cores                                    of the machine
 //	pacer_node_cpu_others_cores                             last used by what is not Pacer's
 //	pacer_node_memory_bytes
+//	pacer_node_pressure_ratio{resource}                     part of the last ten seconds in which some task
+//	                                                        waited for cpu, memory or io; none without psi
 //	pacer_executors{state}
 //	pacer_executor_cpu_quota_cores{application_id,executor_id}    +Inf for none
 //	pacer_executor_cpu_used_cores{...}                      between the last two statuses
@@ -65,6 +67,7 @@
 //	pacer_executor_memory_moving_seconds_total{...}
 //	pacer_executor_memory_evicted_bytes_total{...}          blocks, for resizings
 //	pacer_executor_memory_spilled_bytes_total{...}          by tasks
+//	pacer_executor_memory_pressure_ratio{...}               the same of its tasks and memory, on cgroup v2
 //	pacer_app_lost_cpu_seconds_total{application_id,to}     asked for and not granted, by who had most
 //	pacer_app_short_cores{application_id,to}                 asked for and not granted now, by who has most; while a
 //	                                                         shortage lasts

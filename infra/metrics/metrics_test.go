@@ -23,10 +23,10 @@ import (
 
 func status() api.NodeStatus {
 	return api.NodeStatus{
-		Node: "n1", Offered: 1.8, Total: 2, Others: 0.25, Memory: units.GiB,
+		Node: "n1", Offered: 1.8, Total: 2, Others: 0.25, Memory: units.GiB, Pressure: api.Pressure{CPU: 0.5, IO: 0.25},
 		Executors: []api.ExecutorStatus{
 			{App: "app-1", ID: "1", State: api.ExecutorRunning, CPU: 10, Quota: 0.5, Throttled: 2,
-				Memory: api.ExecutorMemory{Heap: units.GiB, OffHeap: 128 * units.MiB, Moves: 3, Moving: 1.5, Evicted: 7, Spilled: 9}},
+				Memory: api.ExecutorMemory{Heap: units.GiB, OffHeap: 128 * units.MiB, Moves: 3, Moving: 1.5, Evicted: 7, Spilled: 9, Pressure: 0.125}},
 			{App: "app-1", ID: "2", State: api.ExecutorStarting, CPU: 1, Quota: api.Unknown},
 			{App: "app-1", ID: "0", State: api.ExecutorExited, CPU: 99},
 		},
@@ -68,6 +68,9 @@ pacer_executor_memory_heap_bytes{application_id="app-1",executor_id="1"} 1.07374
 # HELP pacer_executor_memory_offheap_bytes Off-heap memory that the executor may use.
 # TYPE pacer_executor_memory_offheap_bytes gauge
 pacer_executor_memory_offheap_bytes{application_id="app-1",executor_id="1"} 1.34217728e+08
+# HELP pacer_executor_memory_pressure_ratio Part of ten seconds, once a minute, in which some task of it waited for memory.
+# TYPE pacer_executor_memory_pressure_ratio gauge
+pacer_executor_memory_pressure_ratio{application_id="app-1",executor_id="1"} 0.125
 # HELP pacer_executors Executors on this node.
 # TYPE pacer_executors gauge
 pacer_executors{state="running"} 1
@@ -81,6 +84,11 @@ pacer_node_cpu_offered_cores 1.8
 # HELP pacer_node_cpu_others_cores CPU that others than Pacer's executors have last used.
 # TYPE pacer_node_cpu_others_cores gauge
 pacer_node_cpu_others_cores 0.25
+# HELP pacer_node_pressure_ratio Part of the last ten seconds in which some task of the machine waited.
+# TYPE pacer_node_pressure_ratio gauge
+pacer_node_pressure_ratio{resource="cpu"} 0.5
+pacer_node_pressure_ratio{resource="io"} 0.25
+pacer_node_pressure_ratio{resource="memory"} 0
 # HELP pacer_stage_progress_ratio Where a stage executor is.
 # TYPE pacer_stage_progress_ratio gauge
 pacer_stage_progress_ratio{application_id="app-1",attempt="0",executor_id="1",stage_id="3"} 0.4
@@ -108,7 +116,7 @@ func TestNodeShowsItsNewestStatus(t *testing.T) {
 	s.Losses[0].CoreSeconds, s.Shortages[0].Had = 99, 99
 	if err := testutil.GatherAndCompare(r, strings.NewReader(nodeText), "pacer_app_lost_cpu_seconds_total", "pacer_app_short_cores", "pacer_cgroup_write_errors_total",
 		"pacer_control_loop_missed_ticks_total", "pacer_executor_cpu_quota_cores", "pacer_executor_cpu_used_cores",
-		"pacer_executor_memory_heap_bytes", "pacer_executor_memory_offheap_bytes", "pacer_node_cpu_cores",
+		"pacer_executor_memory_heap_bytes", "pacer_executor_memory_offheap_bytes", "pacer_executor_memory_pressure_ratio", "pacer_node_pressure_ratio", "pacer_node_cpu_cores",
 		"pacer_node_cpu_offered_cores", "pacer_node_cpu_others_cores",
 		"pacer_executors", "pacer_stage_progress_ratio", "pacer_stage_setpoint_ratio"); err != nil {
 		t.Error(err)

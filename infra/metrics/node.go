@@ -107,7 +107,9 @@ var (
 	nodeCores  = desc("pacer_node_cpu_cores", "CPU of the node.")
 	nodeOthers = desc("pacer_node_cpu_others_cores", "CPU that others than Pacer's executors have last used.")
 	nodeMemory = desc("pacer_node_memory_bytes", "Memory for executors.")
-	executors  = desc("pacer_executors", "Executors on this node.", "state")
+	nodeWaits  = desc("pacer_node_pressure_ratio",
+		"Part of the last ten seconds in which some task of the machine waited.", "resource")
+	executors = desc("pacer_executors", "Executors on this node.", "state")
 
 	byExecutor    = []string{"application_id", "executor_id"}
 	executorQuota = desc("pacer_executor_cpu_quota_cores", "CPU quota in force, +Inf for none.", byExecutor...)
@@ -122,6 +124,8 @@ var (
 	executorEvicted = desc("pacer_executor_memory_evicted_bytes_total",
 		"Blocks evicted so that off-heap memory could shrink.", byExecutor...)
 	executorSpilled = desc("pacer_executor_memory_spilled_bytes_total", "Memory that tasks have spilled.", byExecutor...)
+	executorWaits   = desc("pacer_executor_memory_pressure_ratio",
+		"Part of ten seconds, once a minute, in which some task of it waited for memory.", byExecutor...)
 
 	// Each has a name of its own, since a sum over them would mean nothing.
 	executorMemory = []memoryDesc{
@@ -161,9 +165,9 @@ type memoryDesc struct {
 
 // Describe implements prometheus.Collector.
 func (n *Node) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeOffers, nodeCores, nodeOthers, nodeMemory, executors, executorQuota,
-		executorUsed, executorCPU, executorHeld, executorMoves, executorMoving, executorEvicted, executorSpilled,
-		lost, short, stageSetPoint, stageProgress, stageChanges} {
+	for _, d := range []*prometheus.Desc{nodeOffers, nodeCores, nodeOthers, nodeMemory, nodeWaits, executors,
+		executorQuota, executorUsed, executorCPU, executorHeld, executorMoves, executorMoving, executorEvicted,
+		executorSpilled, executorWaits, lost, short, stageSetPoint, stageProgress, stageChanges} {
 		out <- d
 	}
 	for _, m := range executorMemory {
@@ -183,6 +187,11 @@ func (n *Node) Collect(out chan<- prometheus.Metric) {
 	out <- gauge(nodeCores, float64(s.Total))
 	out <- gauge(nodeOthers, float64(s.Others))
 	out <- gauge(nodeMemory, float64(s.Memory))
+	if s.Pressure != (api.Pressure{}) {
+		out <- gauge(nodeWaits, float64(s.Pressure.CPU), "cpu")
+		out <- gauge(nodeWaits, float64(s.Pressure.Memory), "memory")
+		out <- gauge(nodeWaits, float64(s.Pressure.IO), "io")
+	}
 	for _, l := range s.Losses {
 		out <- total(lost, float64(l.CoreSeconds), string(l.App), string(l.To))
 	}
@@ -239,4 +248,5 @@ func collectMemory(out chan<- prometheus.Metric, m api.ExecutorMemory, labels []
 	out <- total(executorMoving, float64(m.Moving), labels...)
 	out <- total(executorEvicted, float64(m.Evicted), labels...)
 	out <- total(executorSpilled, float64(m.Spilled), labels...)
+	out <- gauge(executorWaits, float64(m.Pressure), labels...)
 }

@@ -23,7 +23,7 @@ var suites = []struct {
 		"TestRealForeignPeriodIsSeenAndPutBack", "TestRealGroupInside", "TestRealQuotaIsKept", "TestRealWeightIsKept", "TestRealLift", "TestRealSlices",
 		"TestRealGrantIsEnough", "TestRealMemoryLimit", "TestRealMemoryLimitTakesPageCache", "TestRealMemoryOverTheLimit",
 		"TestRealV2FilesHoldWhatWasSet", "TestRealV2RemoveGetsAtProcessesThatForkOn", "TestRealV2RootOfAnothers",
-		"TestRealV2Adopted"}},
+		"TestRealV2Adopted", "TestRealShield", "TestRealV2WhatIsPromisedStays"}},
 	{vm.Suite{Package: "infra/executor", Run: "^Test(Process|What|Quota|Start|Work|Unknown|Zombie|Recover|KilledForLack)"},
 		[]string{"TestProcessOnRealGroups/stop_ends_its_descendants", "TestWhatTheProgramSees", "TestQuotaDoesNotDelayStop", "TestKilledForLackOfMemory/the_process"}},
 	{vm.Suite{Package: "daemon", Run: "^Test(A.*Guard|AFailedStartIsGuarded|UpHasAGuard|RealForeign)"},

@@ -25,6 +25,8 @@ type sampling struct {
 	// key orders queues, the least first; a probe is passed by others' estimates up to bound. nil is FIFO.
 	key   func(job int) time.Duration
 	bound func(own time.Duration) time.Duration
+	// author counts long tasks and orders queues as the author's simulator does.
+	author bool
 
 	workers []slot
 	shuffle []int32
@@ -39,7 +41,7 @@ type span struct{ from, to int }
 // slot is a worker.
 type slot struct {
 	busy  bool
-	long  int // Long tasks that run or wait here.
+	long  int // Long tasks that run or wait here; what author counts as such.
 	queue []entry
 	place int           // In the heap of central.
 	clear units.Instant // When its long tasks have ended, by their estimates.
@@ -81,7 +83,7 @@ func newEagle(w *world) (system, error) {
 	return s, nil
 }
 
-// newEagleThesis is Eagle as the author of Peacock has simulated it: a job is long above 2000 s, short probes that meet
+// newEagleThesis is Eagle as the author of Peacock describes it: a job is long above 2000 s, short probes that meet
 // its tasks go at once to the first fifth of the workers, which are among those of long jobs.
 func newEagleThesis(w *world) (system, error) {
 	part := func(p float64) int { return max(1, int(p*float64(w.Workers))) }
@@ -92,6 +94,15 @@ func newEagleThesis(w *world) (system, error) {
 		return s.in.jobs[job].Estimate * time.Duration(len(s.in.jobs[job].Durations))
 	}
 	return s, nil
+}
+
+// newEagleAuthor is eagle-thesis as the public simulator of Peacock's author has it. There a long task counts until it
+// starts, if it takes more than cutoff itself, and else for ever. A short probe that was sent again counts for ever,
+// too. No probe passes a long task.
+func newEagleAuthor(w *world) (system, error) {
+	s, err := newEagleThesis(w)
+	s.(*sampling).author = true
+	return s, err
 }
 
 // crash does nothing: these systems are compared without crashes.
@@ -135,12 +146,18 @@ func (s *sampling) land(at int32, e entry) {
 		s.in.after(2*s.in.Network.Delay, func() { s.land(to, e) })
 		return
 	}
+	if s.author && e.tries > 0 {
+		w.long++
+	}
 	i := len(w.queue)
 	w.queue = append(w.queue, e)
 	if s.key != nil {
 		own := s.in.jobs[e.job].Estimate
 		for ; i > 0; i-- {
 			q := &w.queue[i-1]
+			if s.author && q.task >= 0 {
+				break
+			}
 			if s.key(int(q.job)) <= s.key(int(e.job)) || q.passed+own > s.bound(s.in.jobs[q.job].Estimate) {
 				break
 			}
@@ -197,7 +214,11 @@ func (s *sampling) ask(at int32, e entry) {
 
 // start runs a task.
 func (s *sampling) start(at int32, e entry) {
-	s.in.after(s.in.jobs[e.job].Durations[e.task], func() {
+	takes := s.in.jobs[e.job].Durations[e.task]
+	if s.author && s.isLong(int(e.job)) && takes > s.cutoff {
+		s.workers[at].long--
+	}
+	s.in.after(takes, func() {
 		if s.isLong(int(e.job)) {
 			s.endLong(at)
 		}
@@ -225,7 +246,9 @@ func (s *sampling) addLong(at int32, estimate time.Duration) {
 // endLong counts the end of one: what waits has its estimates before it.
 func (s *sampling) endLong(at int32) {
 	w := &s.workers[at]
-	w.long--
+	if !s.author {
+		w.long--
+	}
 	w.clear = s.in.clock.Now()
 	for _, e := range w.queue {
 		if e.task >= 0 {

@@ -101,6 +101,7 @@ var systems = []struct {
 	{"sparrow", newSparrow},
 	{"eagle", newEagle},
 	{"eagle-thesis", newEagleThesis},
+	{"eagle-author", newEagleAuthor},
 }
 
 // with is peacock with a choice of its rules.

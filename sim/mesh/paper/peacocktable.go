@@ -56,13 +56,18 @@ func systemFigures(cells []PeacockCell) []experiment.Figure {
 			}
 		}
 		said := map[string]says{"sparrow": {"3.7.1", "18", atLeast(16)},
-			"eagle-thesis": {"3.7.2", "18", atLeast(14)}}[v.System]
+			"eagle-thesis": {"3.7.2", "18", atLeast(14)}, "eagle-author": {section: "3.7.2", words: "18"}}[v.System]
 		f := said.figure("mesh.gain_cells."+v.System, "cells", "all traces and loads",
 			"cells whose mean completion is less than "+v.System+"'s, of 18", values)
 		f.InCells = false
 		all = append(all, f)
 	}
 	return all
+}
+
+// longFigures are the gains of a long run.
+func longFigures(cells []PeacockCell) []experiment.Figure {
+	return gains(cells, ".long", func(PeacockCell, string) says { return says{} })
 }
 
 // partFigures are the gains over Peacock without a part.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/sim/attach"
+	"github.com/sparkpacer/pacer/sim/distance"
 	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/fluid"
 	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
@@ -20,7 +21,7 @@ import (
 // Experiments are all of them.
 func Experiments() []experiment.Experiment {
 	return slices.Concat(paper.Experiments(), fluid.Experiments(), zoe.Experiments(), unknown.Experiments(),
-		offers.Experiments(), attach.Experiments(), meshpaper.Experiments(), prophet.Experiments())
+		offers.Experiments(), attach.Experiments(), meshpaper.Experiments(), prophet.Experiments(), distance.Experiments())
 }
 
 // Find is the experiment of that name, or the cases of pace on the trace of that file, whose name ends in .csv.

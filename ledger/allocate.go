@@ -68,6 +68,7 @@ func claim(l *Ledger, node string, by units.Bytes) {
 		n.book.claimed = l.claims[node]
 	}
 	if by < 0 {
-		l.freed.times, l.freed.at = l.freed.times+1, l.now
+		l.freed = l.now
+		l.changed.touch(PartFreed)
 	}
 }

@@ -304,14 +304,18 @@ type Clocks struct {
 	Silent, EndWait time.Duration
 	// Read says that its driver has shown its deadline clock since this planner started.
 	Read bool
-	// Looked is when its predicted end was last looked at.
-	Looked units.Instant
-	// Grown is the ledger's growth that its executors are of, Freed what had been freed then.
-	Grown, Freed uint64
+	// Fewer is the version of PartSeats by which it kept fewer executors last, 0 for not since the planner's start.
+	Fewer uint64
 	// Changes counts the facts that have changed it: what was found of it is so until there is another one.
 	Changes uint64
 	// unsaved is for how long figures of nodes may not have been saved.
 	unsaved time.Duration
+}
+
+// fewer says that an application keeps fewer executors than before.
+func (c *Clocks) fewer(changed *news) {
+	changed.touch(PartSeats)
+	c.Fewer = changed.version(PartSeats)
 }
 
 // copies are what snapshots share of an application until it changes: nil where that has to be

@@ -68,6 +68,7 @@ func (f Registered) apply(l *Ledger) error {
 		enqueue(l, a, *f.Wait)
 	}
 	l.serial = f.Serial
+	l.changed.touch(PartApps)
 	l.apps[a.ID], l.lineup = a, nil
 	if f.Seats != nil {
 		f.Seats.take(l, a)
@@ -84,6 +85,7 @@ func (f SerialTaken) apply(l *Ledger) error {
 		return err
 	}
 	l.serial = f.Serial
+	l.changed.touch(PartApps)
 	return nil
 }
 
@@ -183,6 +185,7 @@ func (f DeadlineGiven) apply(l *Ledger) error {
 		}
 	}
 	a.Promise.Deadline, a.Promise.Gate = f.Deadline, Gate{}
+	l.changed.touch(PartDeadlines)
 	return nil
 }
 
@@ -256,18 +259,6 @@ func (f PacingChanged) apply(l *Ledger) error {
 	if !a.Gated() {
 		dropTargets(l, a)
 	}
-	return nil
-}
-
-// Looked: the predicted end of an application was looked at.
-type Looked struct{ App api.AppID }
-
-func (f Looked) apply(l *Ledger) error {
-	a, err := l.app(f.App, partNone)
-	if err != nil {
-		return err
-	}
-	a.Clocks.Looked = l.now
 	return nil
 }
 

@@ -94,7 +94,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		x.Exit = f.Reason
 	}
 	l.free(a, x)
-	a.Clocks.Grown = 0
+	a.Clocks.fewer(&l.changed)
 	if !a.Running() {
 		return nil
 	}
@@ -149,7 +149,8 @@ func (f ExecutorLeaving) apply(l *Ledger) error {
 		w.Given = givenTo(l.apps, w.ID)
 		change(l, w, partNone)
 	}
-	x.Leaving, a.Tenant.Resized, a.Clocks.Grown = true, true, 0
+	x.Leaving, a.Tenant.Resized = true, true
+	a.Clocks.fewer(&l.changed)
 	return nil
 }
 
@@ -190,7 +191,7 @@ func (f ExecutorStayed) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is not to be given to %q", f.ID, f.App, f.For)
 	}
 	x.Stayed = true
-	l.turns++
+	l.changed.touch(PartTurns)
 	return nil
 }
 

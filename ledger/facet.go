@@ -41,6 +41,10 @@ type Facet[T Subject, S any] struct {
 	// Instead is the profile that is planned with instead of the one that has the value, nil for none; nil where that is
 	// never so.
 	Instead func(S) *Profile
+	// Part is a part of all that a planner knows to which the values belong (PartReserved), 0 for none.
+	Part Part
+	// Passing says that values are not saved: a planner that starts finds them anew.
+	Passing bool
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
 
@@ -62,7 +66,9 @@ func Member[S any](name string) func(record []byte) (S, error) {
 func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()
 	f.place = len(*all)
-	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds})
+	plans := f.Cores != nil || f.Drains != nil || f.Pacing != nil || f.Observed != nil || f.Wants != nil
+	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds,
+		part: f.Part, passing: f.Passing, plans: plans})
 	return &f
 }
 
@@ -86,6 +92,9 @@ type kind struct {
 	was   func(record []byte) (any, error)
 	// adds has e say what a value says.
 	adds func(value any, e *effect)
+	part Part
+	// passing says that values are not saved, plans that Plans and Directives are made of them.
+	passing, plans bool
 }
 
 // The facets that are registered, in their places.

@@ -6,19 +6,24 @@ import "strings"
 func (k *kind) keep(l *Ledger, key string, value any) held {
 	h := held{value: value, batch: l.batch.number}
 	if value == nil {
-		l.put(key, nil)
+		if !k.passing {
+			l.put(key, nil)
+		}
 		return h
 	}
 	body, sum, err := encodeFacet(value)
+	if h.sum = sum; k.passing && err == nil {
+		return h
+	}
 	l.encoded(key, body, err)
-	h.sum, h.bytes = sum, len(body)
+	h.bytes = len(body)
 	return h
 }
 
 // removeFacets removes all records of facets of x.
 func removeFacets[T Subject](x T, l *Ledger) {
 	for place, k := range *kindsOf[T]() {
-		if facetsOf(x).at(place).value != nil {
+		if facetsOf(x).at(place).value != nil && !k.passing {
 			l.put(facetKey(k, x), nil)
 		}
 	}

@@ -62,7 +62,8 @@ func (c Change) Line() Line { return c.Fact.Line() }
 type Ledger struct {
 	cfg Config
 	now units.Instant
-	seq uint64
+	// changed is which parts changed last by which fact.
+	changed news
 
 	// epoch is the newest one given to a Plan or a Directive, serial the newest
 	// number given to an application.
@@ -72,8 +73,6 @@ type Ledger struct {
 	// uptime is how much time has passed, as far as anybody could be heard.
 	uptime time.Duration
 	wishes wishes
-	// growth and turns count changes of PartGrowth and of PartTurns.
-	growth, turns uint64
 
 	apps   map[api.AppID]*App
 	lineup []*App // In order of id; nil when applications have come or gone.
@@ -90,9 +89,9 @@ type Ledger struct {
 	// taught is when each was last learnt, 0 before this planner's start.
 	taught map[string]uint64
 	// claims is the memory that executors of each node, and those that are to replace lost
-	// ones there, take; freed counts how often some of it was given back, and says when last.
+	// ones there, take; freed is when some of it was given back last.
 	claims map[string]units.Bytes
-	freed  freed
+	freed  units.Instant
 	// allocations is who has executors on each node, in order of application.
 	allocations map[string][]*Allocation
 
@@ -103,12 +102,6 @@ type Ledger struct {
 type wishes struct {
 	division *api.Division
 	policy   *api.QueuePolicy
-}
-
-// freed is how often memory was given back, and when that was last.
-type freed struct {
-	times uint64
-	at    units.Instant
 }
 
 // batch is what Close has to look at.
@@ -196,6 +189,15 @@ func (s *subject) changes(l *Ledger) {
 	}
 	if s.of != 0 {
 		changeNode(l, s.node, s.of)
+	}
+	if n := s.node; n != nil {
+		switch gives := n.gives(); {
+		case gives < n.book.gave:
+			l.changed.touch(PartOffer | PartLess)
+		case gives > n.book.gave:
+			l.changed.touch(PartOffer)
+		}
+		n.book.gave = n.gives()
 	}
 }
 

@@ -19,7 +19,6 @@ func (GateSet) lever()         {} // Band: let go, or held back again.
 func (ModeSet) lever()         {} // Band: let go for good.
 func (PutBehind) lever()       {} // Band: after the others of it, or no more.
 func (TargetsDropped) lever()  {} // Band: all cores.
-func (Looked) lever()          {} // Band: as it is.
 func (Seated) lever()          {} // Give seats.
 func (ReplacementSent) lever() {} // Give a seat again that was lost.
 func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.

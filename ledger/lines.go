@@ -148,7 +148,6 @@ func (DeadlineGiven) Line() Line  { return quiet("deadline given") }
 func (GateSet) Line() Line        { return quiet("gate set") }
 func (ModeSet) Line() Line        { return quiet("mode set") }
 func (Capped) Line() Line         { return quiet("cap given") }
-func (Looked) Line() Line         { return quiet("end looked at") }
 func (TargetsDropped) Line() Line { return quiet("targets dropped") }
 func (OwnerRevoked) Line() Line   { return quiet("owner revoked") }
 func (RunEnded) Line() Line       { return quiet("run ended") }

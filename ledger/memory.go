@@ -14,9 +14,8 @@ func (v View) Claimed(n *Node) units.Bytes { return n.book.claimed }
 // Free is the memory of n that nobody has claimed; negative where n gives less than it did.
 func (v View) Free(n *Node) units.Bytes { return n.Room() - n.book.claimed }
 
-// Freed counts how often memory was given back, and says when that was last; 0 for never since the planner's
-// start.
-func (v View) Freed() (times uint64, last units.Instant) { return v.l.freed.times, v.l.freed.at }
+// Freed is when memory was given back last, 0 for never since the planner's start.
+func (v View) Freed() units.Instant { return v.l.freed }
 
 // pend makes these the nodes whose executors of a are to be replaced: their memory is kept.
 func pend(l *Ledger, a *App, nodes []string) {

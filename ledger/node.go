@@ -84,6 +84,7 @@ func (n *Node) lodge(tenants []*Allocation) {
 type nodeBook struct {
 	changed, renewed uint64
 	claimed          units.Bytes
+	gave             units.Cores // What it gives by the newest fact about it.
 	tenants          []*Allocation
 	held             facets
 }
@@ -161,6 +162,14 @@ func (n *Node) Draining() bool { return n.Drained || n.book.held.drains }
 // Live reports whether new executors may be put on n.
 func (n *Node) Live() bool {
 	return n.Here() && !n.Draining() && !n.Allegiance.Foreign && !n.Attaches()
+}
+
+// gives is how many cores n gives to executors that may come.
+func (n *Node) gives() units.Cores {
+	if !n.Live() {
+		return 0
+	}
+	return n.Offered
 }
 
 // Attaches reports whether n starts no executors and finds those of other cluster managers.

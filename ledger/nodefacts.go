@@ -101,8 +101,8 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 		l.epoch = max(l.epoch, f.Epoch)
 		n.Epoch = 0
 	}
-	l.growth++
-	changeNode(l, n, nodePlan)
+	l.changed.touch(PartGrowth)
+	l.batch.subject.node, l.batch.subject.of = n, nodePlan
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 		}
 	}
 	if n.Memory != s.Memory {
-		l.growth++
+		l.changed.touch(PartGrowth)
 	}
 	if n.Host != s.Host || n.Offered != s.Offered || n.Total != s.Total || n.Memory != s.Memory || n.Release != s.Release {
 		n.Host, n.Offered, n.Total, n.Memory, n.Release = s.Host, s.Offered, s.Total, s.Memory, s.Release
@@ -139,7 +139,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 		for _, t := range l.allocations[n.Node] {
 			retell(l, n, t) // What it gets of their secrets is for its machine.
 		}
-		l.growth++
+		l.changed.touch(PartGrowth)
 		changeNode(l, n, nodeState)
 	}
 	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
@@ -165,7 +165,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	}
 	if s.Leaving {
 		n.Presence = Left
-		l.turns++
+		l.changed.touch(PartTurns)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 	}
 	foreign := len(n.Allegiance.Theirs) > 0
 	if n.Allegiance.Foreign && !foreign {
-		l.growth++
+		l.changed.touch(PartGrowth)
 	}
 	if n.Allegiance.Follows != follows {
 		n.Allegiance.Since = l.uptime
@@ -539,7 +539,7 @@ func (f NodeLost) apply(l *Ledger) error {
 		return err
 	}
 	n.Presence = Lost
-	l.turns++
+	l.changed.touch(PartTurns)
 	changeTenants(l, n)
 	return nil
 }
@@ -585,6 +585,6 @@ func (f NodeDrained) apply(l *Ledger) error {
 	}
 	n.Drained = f.Draining
 	l.relist()
-	l.growth++
+	l.changed.touch(PartGrowth)
 	return nil
 }

@@ -36,12 +36,14 @@ func enqueue(l *Ledger, a *App, w Wait) {
 	a.Outcome.State, a.Wait = api.AppQueued, &w
 	i, _ := slices.BinarySearchFunc(l.waiting, a.ID, compareApp)
 	l.waiting = slices.Insert(slices.Clone(l.waiting), i, a)
+	l.changed.touch(PartWaiting)
 }
 
 // dequeue has a wait no longer, if it did.
 func dequeue(l *Ledger, a *App) {
 	if i, found := slices.BinarySearchFunc(l.waiting, a.ID, compareApp); found {
 		l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
+		l.changed.touch(PartWaiting)
 	}
 	if a.Wait != nil {
 		a.Tenant.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))

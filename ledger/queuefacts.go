@@ -75,6 +75,7 @@ func (f Started) apply(l *Ledger) error {
 		change(l, a, partProfile)
 	}
 	dequeue(l, a)
+	l.changed.touch(PartApps)
 	a.Outcome.State = api.AppRunning
 	f.Seats.take(l, a)
 	a.Promise.Mode, a.Promise.Judgement = f.Mode, f.Judgement
@@ -96,7 +97,7 @@ func (f QueueLearnt) apply(l *Ledger) error {
 	if len(f.State) == 0 || len(f.State) > most {
 		return fmt.Errorf("%d bytes under %q", len(f.State), f.Key)
 	}
-	l.learnt[f.Key], l.taught[f.Key] = f.State, l.seq+1
+	l.learnt[f.Key], l.taught[f.Key] = f.State, l.changed.seq+1
 	if len(l.learnt) > mostLearnt {
 		keys := slices.DeleteFunc(slices.Collect(maps.Keys(l.learnt)), func(key string) bool {
 			return key == DeadlinesKey || key == NodesKey
@@ -117,6 +118,6 @@ type QueuePolicySet struct{ Policy *api.QueuePolicy }
 
 func (f QueuePolicySet) apply(l *Ledger) error { //nolint:unparam // A fact.
 	l.wishes.policy = f.Policy
-	l.turns++
+	l.changed.touch(PartRules)
 	return nil
 }

@@ -18,8 +18,8 @@ func (l *Ledger) Record(f Fact) error {
 		return &ImpossibleError{f, err}
 	}
 	s.changes(l)
-	l.seq++
-	l.batch.changes = append(l.batch.changes, Change{Seq: l.seq, At: l.now, Fact: f})
+	l.changed.seq++
+	l.batch.changes = append(l.batch.changes, Change{Seq: l.changed.seq, At: l.now, Fact: f})
 	return nil
 }
 
@@ -57,7 +57,7 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 		}
 		if drained != s.node.Draining() {
 			l.relist()
-			l.growth++
+			l.changed.touch(PartGrowth)
 		}
 	case l.profiles.stored[s.profile] != nil:
 		_, err = takeIn(l.profiles.renew(s.profile), l, f)
@@ -69,19 +69,21 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 	return err
 }
 
-// takeIn has the facets of x take a fact about it in, and reports whether one keeps another value now, which is saved.
+// takeIn has the facets of x take a fact about it in, and reports whether one keeps another value now of which Plans
+// are made.
 func takeIn[T Subject](x T, l *Ledger, f Fact) (changed bool, err error) {
-	kinds, now := *kindsOf[T](), *facetsOf(x)
+	kinds, now, news := *kindsOf[T](), *facetsOf(x), false
 	for place, k := range kinds {
 		value, other, err := k.take(l.View(), x, f, now.at(place).value)
 		if err != nil {
 			return false, err
 		}
 		if other {
-			now, changed = now.with(place, held{value: value, batch: l.batch.number}), true
+			now, news, changed = now.with(place, held{value: value, batch: l.batch.number}), true, changed || k.plans
+			l.changed.touch(k.part)
 		}
 	}
-	if !changed {
+	if !news {
 		return false, nil
 	}
 	for place, k := range kinds {
@@ -91,7 +93,7 @@ func takeIn[T Subject](x T, l *Ledger, f Fact) (changed bool, err error) {
 	}
 	now.count(kinds)
 	*facetsOf(x) = now
-	return true, nil
+	return changed, nil
 }
 
 // OfApp is embedded in facts of facets of applications: the application that the fact is about. Why tells its user why

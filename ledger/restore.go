@@ -23,8 +23,7 @@ import (
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: newProfileShelf(),
 		taught: make(map[string]uint64), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte),
-		claims: make(map[string]units.Bytes),
-		growth: 1}
+		claims: make(map[string]units.Bytes)}
 	l.batch.nodes, l.batch.number = make(map[string]bool), 1
 	if err := l.restore(pairs); err != nil {
 		return nil, err

@@ -24,6 +24,9 @@ func (f Resized) apply(l *Ledger) error {
 	if err := amounts("a size", float64(f.Cores), float64(f.Slots)); err != nil {
 		return err
 	}
+	if a.Reserved() > 0 {
+		l.changed.touch(PartReserved)
+	}
 	a.Tenant.Cores, a.Tenant.Slots = f.Cores, f.Slots
 	return nil
 }
@@ -57,8 +60,8 @@ func (f Seated) apply(l *Ledger) error {
 	return nil
 }
 
-// SeatsLooked: it was looked whether an application may have more executors. Crowded says
-// that it would, where others' take the memory.
+// SeatsLooked: it was looked whether an application may have more executors, which says something new of it. Crowded
+// says that it would, where others' take the memory.
 type SeatsLooked struct {
 	App     api.AppID
 	Crowded bool
@@ -69,7 +72,6 @@ func (f SeatsLooked) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	a.Clocks.Grown, a.Clocks.Freed = l.growth, l.freed.times
 	if a.Tenant.Crowded != f.Crowded {
 		a.Tenant.Crowded = f.Crowded
 		change(l, a, partRecord)

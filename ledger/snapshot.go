@@ -14,9 +14,9 @@ import (
 func (v View) Snapshot() View {
 	l := v.l
 	s := &Ledger{
-		cfg: l.cfg, now: l.now, seq: l.seq, epoch: l.epoch, serial: l.serial, identity: l.identity, term: l.term,
+		cfg: l.cfg, now: l.now, changed: l.changed, epoch: l.epoch, serial: l.serial, identity: l.identity, term: l.term,
 		uptime: l.uptime,
-		wishes: l.wishes, growth: l.growth, turns: l.turns, freed: l.freed,
+		wishes: l.wishes, freed: l.freed,
 		history: l.history, profiles: l.profiles.copy(), learnt: maps.Clone(l.learnt), claims: maps.Clone(l.claims),
 		apps: make(map[api.AppID]*App, len(l.apps)), nodes: make(map[string]*Node, len(l.nodes)),
 	}

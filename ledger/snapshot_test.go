@@ -11,8 +11,7 @@ import (
 
 // everything is all that a view shows, by name.
 func everything(t interface{ Fatal(...any) }, v ledger.View) string {
-	times, last := v.Freed()
-	all := []any{v.Now(), v.Epoch(), v.Serial(), v.Version(ledger.PartGrowth | ledger.PartTurns), times, last}
+	all := []any{v.Now(), v.Epoch(), v.Serial(), v.Version(ledger.PartGrowth), v.Version(ledger.PartAll), v.Freed()}
 	for _, a := range v.Apps() {
 		all = append(all, a.ID, a.Tenant, a.Promise, a.Outcome, a.Wait, a.Given, a.Notices, a.Marks, a.CoreSeconds(), a.Clocks, len(a.Stages), a.Seats())
 		for i, s := range a.Order {

@@ -67,7 +67,7 @@ const (
 
 // Part is a part of all that a planner knows, which a decider reads: it need not be asked again while View.Version is
 // the same. Parts are joined by |.
-type Part uint8
+type Part uint16
 
 const (
 	// PartGrowth is what may let running applications have more executors: nodes come, give more, or drain no more.
@@ -75,6 +75,45 @@ const (
 	// PartFreed is memory that was given back.
 	PartFreed
 	// PartTurns is whose turn it is among applications that wait: one has ended, a node is lost or leaves, an executor
-	// stays that was to leave for one, or an operator wants another policy.
+	// stays that was to leave for one.
 	PartTurns
+	// PartRules is by which policy an operator wants the queue to be served.
+	PartRules
+	// PartSeats is which executors an application keeps: one has gone, or was asked to leave.
+	PartSeats
+	// PartApps is which applications there are, and which of them run; PartWaiting which of them wait.
+	PartApps
+	PartWaiting
+	// PartOffer is how many cores nodes give to executors that may come, PartLess that a node gives fewer.
+	PartOffer
+	PartLess
+	// PartDeadlines is when applications are due.
+	PartDeadlines
+	// PartReserved is what is reserved, and of how many cores.
+	PartReserved
+
+	allNews = iota
+	// PartAll are all parts.
+	PartAll Part = 1<<allNews - 1
 )
+
+// news is of each part the number of the fact that changed it last.
+type news struct {
+	seq   uint64 // Of the newest fact.
+	parts [allNews]uint64
+}
+
+// touch says that the fact which is being recorded changes parts.
+func (n *news) touch(what Part) {
+	for ; what != 0; what &= what - 1 {
+		n.parts[bits.TrailingZeros16(uint16(what))] = n.seq + 1
+	}
+}
+
+// version is the newest number of parts.
+func (n *news) version(of Part) (newest uint64) {
+	for ; of != 0; of &= of - 1 {
+		newest = max(newest, n.parts[bits.TrailingZeros16(uint16(of))])
+	}
+	return newest
+}

@@ -34,19 +34,8 @@ func (v View) Epoch() uint64 { return v.l.epoch }
 // Serial is the newest number given to an application.
 func (v View) Serial() uint64 { return v.l.serial }
 
-// Version grows when one of those parts changes.
-func (v View) Version(of Part) (version uint64) {
-	if of&PartGrowth != 0 {
-		version += v.l.growth
-	}
-	if of&PartFreed != 0 {
-		version += v.l.freed.times
-	}
-	if of&PartTurns != 0 {
-		version += v.l.turns
-	}
-	return version
-}
+// Version is the number of the fact that changed one of those parts last, 0 for none since the planner's start.
+func (v View) Version(of Part) uint64 { return v.l.changed.version(of) }
 
 // Identity is the name of the planner's store, "" for none.
 func (v View) Identity() string { return v.l.identity }

@@ -24,7 +24,7 @@ func (w *world) asked(do func()) []string {
 }
 
 // mostRows is how many rows an event of a driver may ask; no landing raises it.
-const mostRows = 4
+const mostRows = 3
 
 // A stage that becomes ready asks few rows, and no row about another application.
 func TestAStageThatBecomesReadyAsksFewRows(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAStageThatBecomesReadyAsksFewRows(t *testing.T) {
 	w.to(3)
 	before := w.e.RowsAsked()
 	rows := w.asked(func() { w.tell(id, one.Submission, ready(3, 0, "read", 1000, "1")) })
-	if want := []string{"pace again", "ready", "replace", "grow"}; !slices.Equal(rows, want) {
+	if want := []string{"pace again", "ready", "replace"}; !slices.Equal(rows, want) {
 		t.Errorf("%q are asked, want %q", rows, want)
 	}
 	for row, n := range w.e.RowsAsked() {
@@ -61,11 +61,11 @@ func TestWhatSaysNothingNewAsksFewRows(t *testing.T) {
 		want []string
 	}{
 		{"a status", func() { w.step(planner.Status{Status: new(w.status("a"))}) }, nil},
-		{"a heartbeat", func() { w.tell(id, r.Submission) }, []string{"unstarted", "replace", "grow"}},
+		{"a heartbeat", func() { w.tell(id, r.Submission) }, []string{"unstarted", "replace"}},
 		{"a question", func() { w.app(id) }, nil},
 		{"a deadline", func() {
 			w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: units.Seconds(500)})
-		}, []string{"judge", "reservation"}},
+		}, []string{"judge", "due", "reservation"}},
 		{"a drain", func() { w.control(api.VerbDrain, api.ControlRequest{Node: "a"}) }, []string{"vacate"}},
 	} {
 		if rows := w.asked(c.do); !slices.Equal(rows, c.want) {

@@ -24,20 +24,20 @@ type attached struct{ *core }
 
 // begin begins a batch, or goes on with the one that has begun.
 func (t attached) begin() *ground {
-	if t.memory.lent.ground == nil {
-		t.memory.lent.walks++
-		t.memory.lent.ground = &ground{machines: machines(t.view), held: map[string]*holding{}}
+	if t.said.ground == nil {
+		t.said.walks++
+		t.said.ground = &ground{machines: machines(t.view), held: map[string]*holding{}}
 	}
-	return t.memory.lent.ground
+	return t.said.ground
 }
 
 // batched reports whether a batch has begun.
-func (t attached) batched() bool { return t.memory.lent.ground != nil }
+func (t attached) batched() bool { return t.said.ground != nil }
 
 // settle ends a batch: nodes hold no more than they may.
 func (t attached) settle() {
-	g := t.memory.lent.ground
-	t.memory.lent.ground = nil
+	g := t.said.ground
+	t.said.ground = nil
 	for _, node := range g.crowded {
 		t.trim(node)
 	}
@@ -54,7 +54,7 @@ func (t attached) held(node string) *holding {
 	g := t.begin()
 	h, known := g.held[node]
 	if !known {
-		t.memory.lent.walks++
+		t.said.walks++
 		h = heldBy(t.view, node)
 		g.held[node] = h
 	}
@@ -257,7 +257,7 @@ func (t attached) seek() (all []*ledger.App) {
 			continue
 		}
 		all = append(all, a)
-		t.memory.lent.walks++
+		t.said.walks++
 		for _, x := range a.Alive() {
 			if x.Attached != nil && t.holder(a, *x.Attached, x.Node) != x.Node {
 				t.attach(a, x.ID, *x.Attached)
@@ -279,7 +279,7 @@ func (t attached) follow(a *ledger.App) {
 	if !a.Running() {
 		return
 	}
-	t.memory.lent.walks++
+	t.said.walks++
 	t.resize(a)
 	if why := observed(a, t.view); why != placement.AttachmentOf(a).Observed && a.Promise.Mode != ledger.Off {
 		t.record(placement.AttachedObserved{OfApp: ledger.OfApp{App: a.ID}, Because: why})

@@ -70,17 +70,19 @@ func (z sleeper) tables() *consolidation.Tables {
 // overloaded wakes a node where another one has been overloaded for as many rounds as refuse a machine of GLAP's, and
 // reports whether it has.
 func (z sleeper) overloaded() (woken bool) {
-	over := make(map[string]int)
+	over := make(map[matter]bool)
 	for _, n := range z.view.Live() {
 		if !placement.Overloaded(z.view, n) {
 			continue
 		}
-		over[n.Node] = z.memory.over[n.Node] + 1
-		if over[n.Node] >= consolidation.Refusals && !woken && z.wake(fmt.Sprintf("node %s is overloaded", n.Node)) {
-			woken, over[n.Node] = true, 0
+		m := markOf(z.core, matter{row: "overloaded", of: n.Node})
+		m.times++
+		over[matter{row: "overloaded", of: n.Node}] = true
+		if m.times >= consolidation.Refusals && !woken && z.wake(fmt.Sprintf("node %s is overloaded", n.Node)) {
+			woken, m.times = true, 0
 		}
 	}
-	z.memory.over = over
+	maps.DeleteFunc(z.marks, func(q matter, _ *mark) bool { return q.row == "overloaded" && !over[q] })
 	return woken
 }
 
@@ -125,13 +127,13 @@ func (z sleeper) wanted(c queue.Choice) (woken bool) {
 // keep wakes as many as it needs: it is not missed beside cores that sleep.
 func (z sleeper) wakeFor(a *ledger.App, why string, late bool) bool {
 	user := a.Tenant.Owner.User
-	maps.DeleteFunc(z.memory.woke, func(_ string, at units.Instant) bool { return z.now >= at.Add(wakesAgain) })
-	if _, lately := z.memory.woke[user]; lately && !(late && z.saves(a)) {
+	maps.DeleteFunc(z.marks, func(q matter, m *mark) bool { return q.row == "woken" && z.now >= m.at.Add(wakesAgain) })
+	if lately := z.marks[matter{row: "woken", of: user}] != nil; lately && !(late && z.saves(a)) {
 		return false
 	}
 	for _, n := range z.view.Draining() {
 		if placement.Wakes(n) && placement.Holds(n, a) && z.apply(slept(n.Node, false, why)) {
-			z.memory.woke[user] = z.now
+			markOf(z.core, matter{row: "woken", of: user}).at = z.now
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -47,14 +48,34 @@ type said struct {
 	passed time.Duration
 	busy   bool
 	packed []byte // Control.Packed.
+	// ground is what changes of attached executors go by until they are settled, nil before the first; walks counts the
+	// walks over nodes or over an application's executors that were done for them.
+	ground *ground
+	walks  uint64
+	// last is the mark of the row that is asked as it was before, later says that it cannot be answered yet, again when it
+	// is to be asked again at the latest (later, askAt).
+	last  mark
+	later bool
+	again units.Instant
 }
 
-// mark is when a row of the agenda was asked last, 0 for never, by which version of what it reads, and how often; a row
-// about applications once for each.
+// matter is what a mark is of: a row of the agenda, and the application, user or node that it is about, "" for all
+// there is.
+type matter struct {
+	row string
+	app api.AppID
+	of  string
+}
+
+// mark is all that is remembered of a matter: when it was asked about last, 0 for never, by which version of all
+// that is known, and how often.
 type mark struct {
 	at      units.Instant
 	version uint64
 	times   uint64
+	// again is when it is to be asked again at the latest, 0 for no such time; since is since when it has had the same
+	// answer, as far as its row says that, 0 for not.
+	again, since units.Instant
 }
 
 // core is what all that decides and takes in has in common: the ledger, and what the step in
@@ -75,7 +96,7 @@ type core struct {
 
 	said    said
 	memory  memory
-	marks   map[string]*mark // By row of the agenda.
+	marks   map[matter]*mark
 	replies []func() Reply
 	answers []Action
 	// moved are the deadlines of applications that wait which were given since the queue was asked, settled
@@ -85,20 +106,33 @@ type core struct {
 	holds   bool
 }
 
-// markOf is the mark of a row.
-func markOf(c *core, row string) *mark {
-	m := c.marks[row]
+// markOf is the mark of a matter.
+func markOf(c *core, of matter) *mark {
+	m := c.marks[of]
 	if m == nil {
 		m = new(mark)
-		c.marks[row] = m
+		c.marks[of] = m
 	}
 	return m
+}
+
+// later says that the row at hand cannot be answered yet: it counts as not asked.
+func later(c *core) { c.said.later = true }
+
+// askAt says when the row at hand is to be asked again at the latest.
+func askAt(c *core, at units.Instant) { c.said.again = at }
+
+// forgetEvery is how often marks are forgotten of applications that are not there any more.
+const forgetEvery = time.Minute
+
+func forget(c *core) {
+	maps.DeleteFunc(c.marks, func(of matter, _ *mark) bool { return of.app != "" && c.view.App(of.app) == nil })
 }
 
 func newCore(cfg Config, l *ledger.Ledger) core {
 	v, estimates := l.View(), cfg.estimates()
 	return core{cfg: cfg, ledger: l, view: v, outlook: estimates.Outlook(v), estimates: estimates, places: cfg.places(),
-		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v)), memory: newMemory(), marks: map[string]*mark{}}
+		verdicts: cfg.verdicts(), line: cfg.line(cfg.PolicyIn(v)), memory: newMemory(), marks: map[matter]*mark{}}
 }
 
 // record has the ledger know a fact, and reports whether it can be true. That it cannot is

@@ -23,10 +23,12 @@
 //
 //	of nodes            silent nodes, leaving, machines
 //	of an application   hold, judge, heard again, conclude, driver gone, unheard, killed, pace again, ready,
-//	                    estimated, step response, late, expel, unstarted, replace, grow
+//	                    estimated, step response, late, expel, unstarted, replace
+//	of all there is     shares of news
+//	of an application   grow
 //	of all there is     fairness, stayed, moved, queue, shares
 //	of attached ones    seek, follow, fewest, granted
-//	of all there is     wake, sleep, behind, vacate, tails, reservation
+//	of all there is     wake, sleep, behind, vacate, tails, due, reservation, forget
 //
 // Admission is decided as an application registers, for its reply says that.
 //

@@ -11,14 +11,13 @@ type doubts map[string]*doubt
 
 type doubt struct {
 	apps map[api.AppID]bool
-	// refused is why the latest status was refused that was, times how often it was another reason.
-	refused string
-	times   int
+	// refused are the reasons for which statuses were refused.
+	refused map[string]bool
 }
 
 func (d doubts) of(node string) *doubt {
 	if d[node] == nil {
-		d[node] = &doubt{apps: map[api.AppID]bool{}}
+		d[node] = &doubt{apps: map[api.AppID]bool{}, refused: map[string]bool{}}
 	}
 	return d[node]
 }
@@ -43,9 +42,9 @@ func (d doubts) lost(node string) {
 // whole reports whether it is to be told why a node's status is refused.
 func (d doubts) whole(node, why string) bool {
 	of := d.of(node)
-	if of.refused == why || of.times >= mostTold {
+	if of.refused[why] || len(of.refused) >= mostTold {
 		return false
 	}
-	of.refused, of.times = why, of.times+1
+	of.refused[why] = true
 	return true
 }

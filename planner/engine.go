@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
@@ -16,7 +15,6 @@ type Engine struct {
 	core   core
 	agenda agenda
 
-	ticked  units.Instant // When the last Tick was; 0 before the first.
 	changes []ledger.Change
 }
 
@@ -45,7 +43,7 @@ func New(cfg Config, pairs []api.Pair) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("planner state: %w", err)
 	}
-	return &Engine{core: newCore(cfg, l), agenda: agenda{table}}, nil
+	return &Engine{core: newCore(cfg, l), agenda: agenda{rows: table}}, nil
 }
 
 // Step takes one event at now, which does not decrease from call to call (an
@@ -112,7 +110,7 @@ func (e *Engine) Due() bool { return len(e.core.moved) > 0 }
 
 // Asked is how often the queue of applications has been asked.
 func (e *Engine) Asked() uint64 {
-	return markOf(&e.core, "queue").times + markOf(&e.core, "moved").times
+	return markOf(&e.core, matter{row: "queue"}).times + markOf(&e.core, matter{row: "moved"}).times
 }
 
 // configure goes by another configuration from now on.
@@ -122,7 +120,9 @@ func (e *Engine) configure(ev Configure) {
 	if err == nil {
 		by := newCore(ev.Config, c.ledger)
 		c.cfg, c.estimates, c.places, c.verdicts, c.line = ev.Config, by.estimates, by.places, by.verdicts, by.line
-		markOf(c, "queue").at = 0 // Others may be first.
+		for _, row := range []string{"queue", "shares", "reservation"} {
+			markOf(c, matter{row: row}).at = 0 // Others may be first.
+		}
 	}
 	c.reply(ev.To, func() any { return api.ControlReply{V: api.Version, Error: api.ToWire(err)} })
 }
@@ -148,17 +148,9 @@ func (e *Engine) Keys() map[api.AppID]ledger.Owner {
 	return keys
 }
 
-// maxTick is the most time that one tick counts for: a planner that was stopped
-// for longer has heard nobody, which says nothing about them.
-const maxTick = time.Second
-
-// tick lets time pass. A deaf planner waits for nobody.
+// tick lets time pass.
 func (e *Engine) tick(ev Tick) {
-	dt := min(e.core.now.Sub(e.ticked), maxTick)
-	if e.ticked == 0 || ev.Deaf {
-		dt = 0
-	}
-	e.ticked = e.core.now
+	dt := e.agenda.passed(e.core.now, ev.Deaf)
 	e.core.said.passed, e.core.said.busy = dt, ev.Busy
 	e.core.record(ledger.Passed{For: dt})
 	e.core.record(ledger.Waited{For: dt})

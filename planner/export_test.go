@@ -25,8 +25,8 @@ func (e *Engine) Stale() api.AppID {
 	return ""
 }
 
-// Walks counts the walks over nodes or executors for attached applications.
-func (e *Engine) Walks() uint64 { return e.core.memory.lent.walks }
+// Walks counts the walks of the last step over nodes or executors for attached applications.
+func (e *Engine) Walks() uint64 { return e.core.said.walks }
 
 // LedgerConfig is what an engine of that configuration makes its ledger with.
 func LedgerConfig(c Config) ledger.Config { return c.ledger() }
@@ -50,9 +50,7 @@ var (
 func (e *Engine) RowsAsked() map[string]uint64 {
 	asked := make(map[string]uint64)
 	for i := range e.agenda.rows {
-		if m := e.core.marks[e.agenda.rows[i].name]; m != nil {
-			asked[e.agenda.rows[i].name] = m.times
-		}
+		asked[e.agenda.rows[i].name] = markOf(&e.core, matter{row: e.agenda.rows[i].name}).times
 	}
 	return asked
 }
@@ -63,6 +61,14 @@ func Rows() (names []string) {
 		names = append(names, table[i].name)
 	}
 	return names
+}
+
+// Always has the rows asked on each of their occasions that go by what they read; byTime has those asked that are asked
+// after some time as well. What is not made anew for a second is not.
+func (e *Engine) Always(byTime bool) {
+	e.agenda.always = func(r *row) bool {
+		return r.sets || r.reads != 0 && (byTime || r.every == 0) && r.as != "shares" && r.name != "shares"
+	}
 }
 
 // Again asks all rows of a tick that have anything to decide about each application once more, though nothing has

@@ -12,10 +12,6 @@ type lent struct {
 	disputes map[string]string
 	// strange are the applications of which it was told that their drivers name executors that cannot be.
 	strange map[api.AppID]bool
-	// ground is what a batch of changes goes by, nil between batches; walks counts the walks over nodes or over an
-	// application's executors.
-	ground *ground
-	walks  uint64
 }
 
 // ground is what is found once for a batch of changes: the nodes by machine, and what nodes hold. Crowded are nodes

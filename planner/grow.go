@@ -7,28 +7,43 @@ import (
 
 // grow gives a executors on live nodes where it has none: nodes that have come since it
 // registered, or whose memory has come free, as far as the rule of the queue lets it. Like
-// replacements, they come when the driver speaks. An application is not looked at while nothing has
-// changed since the last time, or while the queue is to be asked first.
+// replacements, they come when the driver speaks. Of memory that has come free the queue is asked first.
 func (h starter) grow(a *ledger.App) {
-	freed, backfills := a.Tenant.Crowded && a.Clocks.Freed != h.view.Version(ledger.PartFreed), h.line.Backfills()
-	if a.Tenant.GaveUp || a.Outcome.Killed != "" || a.Tenant.Launch.Attach != nil ||
-		a.Clocks.Grown == h.view.Version(ledger.PartGrowth) && !freed && (backfills || !h.memory.shares.more[a.ID]) ||
-		len(h.view.Waiting()) > 0 && freed && (backfills || h.view.Version(lineReads) != markOf(h.core, "queue").version) {
+	backfills := h.line.Backfills()
+	freed := a.Tenant.Crowded && h.view.Version(ledger.PartFreed) > h.said.last.version
+	if freed && len(h.view.Waiting()) > 0 &&
+		(backfills || h.view.Version(lineReads) > markOf(h.core, matter{row: "queue"}).version) {
+		later(h.core)
 		return
 	}
-	places, bounded := h.places, false
+	places, share, bounded := h.places, queue.Share{}, false
 	if !backfills {
 		if !queue.Grows(h.outlook, a) {
-			return // It is looked at again.
+			later(h.core)
+			return
 		}
-		h.memory.shares.renew(h.outlook, h.line, h.view.Version(news), h.now)
-		delete(h.memory.shares.more, a.ID)
-		most := places.Most(a)
-		if share := max(1, h.memory.shares.nodes[a.ID]); share < len(h.view.Nodes()) && (most == 0 || share < most) {
-			places, bounded = places.Within(share), true
+		share = queue.ShareOf(a)
+		most, mine := places.Most(a), max(1, share.Nodes)
+		if mine < len(h.view.Nodes()) && (most == 0 || mine < most) {
+			places, bounded = places.Within(mine), true
 		}
 	}
 	seats, crowded := places.Growth(h.outlook, a)
-	h.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded || bounded})
+	if crowded = crowded || bounded; crowded != a.Tenant.Crowded || share.More {
+		h.record(ledger.SeatsLooked{App: a.ID, Crowded: crowded})
+	}
 	h.apply(seats...)
+}
+
+// uncrowded is what is nothing to an application that others' memory does not keep from growing.
+func uncrowded(a *ledger.App) ledger.Part {
+	if a.Tenant.Crowded {
+		return 0
+	}
+	return ledger.PartFreed
+}
+
+// fewer reports whether a keeps fewer executors than when it was last asked about, or may have more.
+func fewer(c *core, a *ledger.App, last mark) bool {
+	return a.Clocks.Fewer > last.version || !c.line.Backfills() && queue.ShareOf(a).More
 }

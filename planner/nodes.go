@@ -187,15 +187,12 @@ func (f nodes) hit(n *ledger.Node, apps []*ledger.App, what, means string) {
 	f.record(fact)
 }
 
-// lose looks for nodes that have been silent for too long. Before silence none
-// can have been: the walk before it has found the first that would be, were it not heard
-// again, and a node that comes or is heard after that walk is silent for less.
+// lose looks for nodes that have been silent for too long, and says when that is to be done again: no node is too
+// silent before the first that would be, were it not heard again, and a node that comes or is heard later is silent
+// for less. Uptime passes no faster than time.
 func (f nodes) lose() {
 	uptime := f.view.Uptime()
-	if uptime < f.memory.silence {
-		return
-	}
-	f.memory.silence = uptime + min(f.cfg.NodeLost, forgetNode)
+	silence := uptime + min(f.cfg.NodeLost, forgetNode)
 	for _, n := range f.view.Nodes() {
 		bound := f.cfg.NodeLost
 		if !n.Here() {
@@ -211,8 +208,9 @@ func (f nodes) lose() {
 			delete(f.memory.doubts, n.Node)
 			continue
 		}
-		f.memory.silence = min(f.memory.silence, n.Heard+bound)
+		silence = min(silence, n.Heard+bound)
 	}
+	askAt(f.core, f.now.Add(silence-uptime))
 }
 
 // silent goes on from what was heard of nodes while this planner stood by. Who was not heard

@@ -16,7 +16,12 @@ func (r pacing) boundary() bool { return r.said.on == onTick || len(r.said.ready
 
 // again looks whether a, as far as it has come, should be held back that is not,
 // or the other way round: at each boundary and tick.
-func (r pacing) again(a *ledger.App) { r.apply(r.verdicts.Repace(r.outlook, a)...) }
+func (r pacing) again(a *ledger.App) {
+	if !a.Gated() {
+		later(r.core) // It may be at any time.
+	}
+	r.apply(r.verdicts.Repace(r.outlook, a)...)
+}
 
 // unheard lets an application go whose driver has been silent for long.
 func (r pacing) unheard(a *ledger.App) {
@@ -29,7 +34,9 @@ func (r pacing) unheard(a *ledger.App) {
 func (r pacing) granted(a *ledger.App) { r.apply(r.verdicts.Granted(r.outlook, a)...) }
 
 // behind says which applications come after the others.
-func (r pacing) behind() { r.apply(r.memory.behind.Decide(r.outlook)...) }
+func (r pacing) behind() {
+	r.apply(r.memory.behind.Decide(r.outlook, &markOf(r.core, matter{row: "behind"}).since)...)
+}
 
 // tails hands the tails of stages over that threaten to be late.
 func (r pacing) tails() { r.apply(r.memory.tails.All(r.view)...) }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
@@ -71,8 +72,17 @@ func (h starter) refuse(d admission.Admission) {
 		Run: report.Run(h.estimates, h.view, a, &detail.AppSummary)})
 }
 
-// lineReads is what the order of applications that wait and their room depend on, news what of that is nodes' memory.
-const lineReads, news = news | ledger.PartTurns, ledger.PartGrowth | ledger.PartFreed
+const (
+	// lineReads is what the order of applications that wait and their room depend on, news what of that is nodes' memory.
+	lineReads, news = news | ledger.PartTurns | ledger.PartRules, ledger.PartGrowth | ledger.PartFreed
+	// reserveReads is what reservations depend on.
+	reserveReads = ledger.PartApps | ledger.PartOffer | ledger.PartDeadlines | ledger.PartReserved | ledger.PartRules
+
+	// askEvery is after how long policies are asked though nothing has happened: what is expected passes.
+	askEvery = time.Minute
+	// shareEvery is how long shares hold though memory has come or gone, or an application has.
+	shareEvery = time.Second
+)
 
 // waits reports whether the policy may be asked: an application waits, and the planner is not busy.
 func (h starter) waits() bool { return len(h.view.Waiting()) > 0 && !h.said.busy }
@@ -85,16 +95,15 @@ func (h starter) moves() bool {
 
 // serve asks the policy about all that wait, and has those answered who asked for it.
 func (h starter) serve() {
-	m := markOf(h.core, "queue")
-	m.at, m.version = h.now, h.view.Version(lineReads)
 	h.apply(queue.Levers(h.now, h.line.Decide(h.outlook, nil), nil)...)
 	h.settle()
 }
 
-// missed reports whether an application that waits was to start since a moment. By the default nobody can help it.
-func (h starter) missed(since units.Instant) bool {
-	return !h.line.Backfills() && slices.ContainsFunc(h.view.Waiting(), func(a *ledger.App) bool {
-		return a.Wait.Start > since && a.Wait.Start <= h.now
+// missed reports whether an application that waits was to start since the queue was asked last. By the default nobody
+// can help it.
+func missed(c *core, _ *ledger.App, last mark) bool {
+	return !c.line.Backfills() && slices.ContainsFunc(c.view.Waiting(), func(a *ledger.App) bool {
+		return a.Wait.Start > last.at && a.Wait.Start <= c.now
 	})
 }
 
@@ -113,26 +122,25 @@ func (h starter) settle() {
 // has passed.
 func (h starter) renews() bool { return h.said.on == onTick || h.said.newcomer != "" || h.said.redue }
 
-// reserve decides on reservations where that is to be done again. Users are told, but for that of the application that
-// comes: its reply says it.
-func (h starter) reserve() {
-	if h.said.redue {
-		h.memory.reserved = reserving{}
-	}
+// overdue ends the reservations of applications that are due and run on.
+func (h starter) overdue() {
 	p := h.cfg.reserves(h.view)
-	over := p.Over(h.view)
-	for _, f := range over {
+	for _, f := range p.Over(h.view) {
 		if state, ok := p.Learn(h.view, h.view.App(f.App)); ok {
 			h.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
 		}
 		h.reservations([]ledger.Lever{f})
 	}
-	if again, less := h.memory.reserved.renew(h.view, p, askEvery); again || len(over) > 0 {
-		h.reservations(p.Decide(h.outlook, less))
-	}
 }
 
-// reservations records levers, and what users are told of them.
+// reserve decides on reservations. Nodes give less than they gave where one does since it did so last.
+func (h starter) reserve() {
+	less := h.said.last.at > 0 && h.view.Version(ledger.PartLess) > h.said.last.version
+	h.reservations(h.cfg.reserves(h.view).Decide(h.outlook, less))
+}
+
+// reservations records levers, and what users are told of them, but for that of the application that comes: its reply
+// says it.
 func (h starter) reservations(levers []ledger.Lever) {
 	h.apply(levers...)
 	for _, lever := range levers {
@@ -159,8 +167,11 @@ func (h starter) stayed() {
 	}
 }
 
+// divides reports whether the rule of the queue bounds how far applications may grow.
+func (h starter) divides() bool { return !h.line.Backfills() }
+
 // share has the rule of the queue asked how far applications may grow.
-func (h starter) share() { h.memory.shares.tick(h.outlook, h.line, h.view.Version(news), h.now) }
+func (h starter) share() { h.apply(h.line.Divide(h.outlook)...) }
 
 // look adds how even applications are served to what is known of that.
 func (h starter) look() { h.memory.even.look(h.view, h.places) }

@@ -20,23 +20,22 @@ const (
 	keepFor = 5 * time.Second
 )
 
-// Choice is of which applications it was last, and since when another choice is better, 0 for not. The zero value is of
-// none yet.
+// Choice is of which applications it was last. The zero value is of none yet.
 type Choice struct {
-	better units.Instant
-	made   bool
-	among  []api.AppID
-	event  bool // These are others than before.
+	made  bool
+	among []api.AppID
+	event bool // These are others than before.
 }
 
-// Decide says which applications are put behind now, and which no more.
-func (c *Choice) Decide(o *estimate.Outlook) (levers []ledger.Lever) {
+// Decide says which applications are put behind now, and which no more. Whoever asks keeps better for it: since when
+// another choice is better, 0 for not.
+func (c *Choice) Decide(o *estimate.Outlook, better *units.Instant) (levers []ledger.Lever) {
 	now := o.View.Now()
 	s := gather(o)
 	among := s.among()
 	c.event = c.made && !slices.Equal(among, c.among)
 	c.made, c.among = true, among
-	chosen := c.choose(s, now)
+	chosen := c.choose(s, now, better)
 	for i := range s.all {
 		j, is := &s.all[i], slices.Contains(chosen, i)
 		if is == j.app.Marks.Behind {
@@ -54,18 +53,18 @@ func (c *Choice) Decide(o *estimate.Outlook) (levers []ledger.Lever) {
 
 // choose is which of s are behind from now on: those that are, unless another choice has been better for long, or an
 // application has come or ended: what holds then is no noise.
-func (c *Choice) choose(s *jobs, now units.Instant) []int {
+func (c *Choice) choose(s *jobs, now units.Instant, better *units.Instant) []int {
 	is := s.behind()
 	had, has := s.met(0), s.choose()
 	chosen := s.behind()
 	if has < had || has == had && len(chosen) >= len(is) {
-		c.better = 0
+		*better = 0
 		return is
 	}
-	if c.better == 0 {
-		c.better = now
+	if *better == 0 {
+		*better = now
 	}
-	if !c.event && now < c.better.Add(keepFor) {
+	if !c.event && now < better.Add(keepFor) {
 		return is
 	}
 	return chosen

@@ -35,10 +35,16 @@ func four(t *testing.T, strategy string, due units.Seconds) *ledgertest.Cluster 
 	return c
 }
 
+// choice is one with what its asker keeps for it.
+type choice struct {
+	behind.Choice
+	better units.Instant
+}
+
 // decide carries out what is decided, and says who is put behind, or taken forward, and the bands of the last Plan.
-func decide(c *ledgertest.Cluster, of *behind.Choice) (said []string, bands map[api.AppID]api.Band) {
+func decide(c *ledgertest.Cluster, of *choice) (said []string, bands map[api.AppID]api.Band) {
 	bands = map[api.AppID]api.Band{}
-	for _, lever := range of.Decide(policy.Outlook(c.View())) {
+	for _, lever := range of.Decide(policy.Outlook(c.View()), &of.better) {
 		f := lever.(ledger.PutBehind)
 		said = append(said, string(f.App)+" "+f.Why)
 		for _, p := range c.Know(f).Plans {
@@ -51,7 +57,7 @@ func decide(c *ledgertest.Cluster, of *behind.Choice) (said []string, bands map[
 }
 
 // wait lets time pass until something is decided, and says after how long.
-func wait(c *ledgertest.Cluster, of *behind.Choice) (passed time.Duration, said []string, bands map[api.AppID]api.Band) {
+func wait(c *ledgertest.Cluster, of *choice) (passed time.Duration, said []string, bands map[api.AppID]api.Band) {
 	for passed < 20*time.Second && len(said) == 0 {
 		c.Pass(behind.Every)
 		passed += behind.Every
@@ -64,7 +70,7 @@ func wait(c *ledgertest.Cluster, of *behind.Choice) (passed time.Duration, said 
 // stays there, and has its place again five seconds after nothing is gained by that any more.
 func TestWhoIsBehind(t *testing.T) {
 	c := four(t, supervisor.Auto, 60)
-	var choice behind.Choice
+	var choice choice
 	if said, _ := decide(c, &choice); len(said) > 0 {
 		t.Fatalf("at once: %q", said)
 	}
@@ -92,7 +98,7 @@ func TestWhoIsBehind(t *testing.T) {
 // What is better for a moment changes nothing, such as executors of another application that start.
 func TestAMomentChangesNothing(t *testing.T) {
 	c := four(t, supervisor.Auto, 100)
-	var choice behind.Choice
+	var choice choice
 	for i := range 8 {
 		says := ledgertest.Status("a", uint64(i+3))
 		says.Division.Strategy, says.Others = supervisor.Auto, units.Cores(1.5*float64((i+1)%2))
@@ -109,7 +115,7 @@ func TestAMomentChangesNothing(t *testing.T) {
 // An application that comes, or ends, is no noise: what is better then holds at once.
 func TestAnEventIsHeededAtOnce(t *testing.T) {
 	c := four(t, supervisor.Auto, 110)
-	var choice behind.Choice
+	var choice choice
 	for range 8 {
 		c.Pass(250 * time.Millisecond)
 		if said, _ := decide(c, &choice); len(said) > 0 {
@@ -135,7 +141,7 @@ func TestWhoIsNotBehind(t *testing.T) {
 	for name, c := range map[string]*ledgertest.Cluster{
 		"there is time": four(t, supervisor.Auto, 120), "edf-pure": four(t, supervisor.EDFPure, 60),
 	} {
-		var choice behind.Choice
+		var choice choice
 		if after, said, _ := wait(c, &choice); len(said) > 0 {
 			t.Errorf("%s: %q after %v", name, said, after)
 		}

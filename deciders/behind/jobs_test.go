@@ -175,7 +175,7 @@ func inTime(t *testing.T, strategy string, noise float64, seed uint64, runs []ru
 	r := rand.New(rand.NewPCG(seed, 2))
 	const cores, tick = 8, 0.5
 	runs = slices.Clone(runs)
-	behind, c := make([]bool, len(runs)), Choice{}
+	behind, c, better := make([]bool, len(runs)), Choice{}, units.Instant(0)
 	for now := 0.0; now < runs[len(runs)-1].due; now += tick {
 		var apps []supervisor.App
 		var who []int
@@ -193,7 +193,7 @@ func inTime(t *testing.T, strategy string, noise float64, seed uint64, runs []ru
 		}
 		if now == float64(int(now)) {
 			before := slices.Clone(s.behind())
-			chosen := c.choose(s, units.Instant(time.Hour).Add(time.Duration(now*float64(time.Second))))
+			chosen := c.choose(s, units.Instant(time.Hour).Add(time.Duration(now*float64(time.Second))), &better)
 			if !slices.Equal(before, chosen) {
 				changes++
 			}

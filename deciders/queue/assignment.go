@@ -87,8 +87,8 @@ func (b *book) assign() *assignment {
 // state is the cluster with those that run and those that wait.
 func (b *book) state() assign.State {
 	s := assign.State{Now: b.view.Now(), Total: assign.Amount{Memory: b.cluster().total}}
-	if _, last := b.view.Freed(); len(b.line) > 0 {
-		s.Freed = last >= since(b.line[0])
+	if len(b.line) > 0 {
+		s.Freed = b.view.Freed() >= since(b.line[0])
 	}
 	seen := make(map[string]bool)
 	for a := range b.view.Running() {

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -8,6 +9,57 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 )
+
+// Share is on how many nodes an application may have executors by the rule of the queue.
+type Share struct {
+	// Nodes is 0 where the rule says nothing of the application, which counts as 1. More says that it may have more than
+	// before, and that nobody has looked since whether it can.
+	Nodes int  `json:"nodes,omitempty"`
+	More  bool `json:"more,omitempty"`
+}
+
+var shares = ledger.Register(ledger.Facet[*ledger.App, Share]{Name: "share", Passing: true, After: Share.after})
+
+// ShareOf is a's.
+func ShareOf(a *ledger.App) Share { return shares.Of(a) }
+
+// after is s after a fact: it was looked whether the application can have more.
+func (s Share) after(_ ledger.View, _ *ledger.App, f ledger.Fact) (Share, bool) {
+	if _, looked := f.(ledger.SeatsLooked); !looked || !s.More {
+		return s, false
+	}
+	return Share{Nodes: s.Nodes}, true
+}
+
+// Shared: the rule of the queue lets an application have executors on so many nodes.
+type Shared struct {
+	ledger.OfApp
+	ledger.Pulled
+	Nodes int
+}
+
+// Line is what it says.
+func (Shared) Line() ledger.Line { return ledger.Line{Name: "share of nodes set"} }
+
+// Apply says what a has from now on.
+func (f Shared) Apply(_ ledger.View, _ *ledger.App, s *Share) error {
+	if f.Nodes < 0 {
+		return fmt.Errorf("%d nodes", f.Nodes)
+	}
+	*s = Share{Nodes: f.Nodes, More: s.More && f.Nodes > 0 || f.Nodes > s.Nodes}
+	return nil
+}
+
+// Divide says on how many nodes each application that runs may have executors now, where that is another number.
+func (p Policy) Divide(o *estimate.Outlook) (levers []ledger.Lever) {
+	nodes := p.Shares(o)
+	for a := range o.View.Running() {
+		if n := nodes[a.ID]; n != ShareOf(a).Nodes {
+			levers = append(levers, Shared{OfApp: ledger.OfApp{App: a.ID}, Nodes: n})
+		}
+	}
+	return levers
+}
 
 // Shares are on how many nodes each application that runs may have executors by p's rule, nil where it bounds none.
 func (p Policy) Shares(o *estimate.Outlook) map[api.AppID]int {

@@ -10,9 +10,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// lookEvery is how often the predicted end of an application whose stages take turns
-// is looked at between their boundaries.
-const lookEvery = 2 * time.Second
+// LookEvery is how often it is looked whether an application that is held back should not be (Repace).
+const LookEvery = 2 * time.Second
 
 // Repace looks whether a, as far as it has come, should be held back that is not,
 // or the other way round.
@@ -55,9 +54,6 @@ func (p Policy) tighten(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 // loosen lets stages that take turns run side by side, with all cores, when in turns
 // they would miss the deadline at all cores: turns save an executor, not time.
 func (p Policy) loosen(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
-	if o.View.Now() < a.Clocks.Looked.Add(lookEvery) {
-		return nil
-	}
 	if !o.Turning(a) || !estimate.Branching(a) {
 		return p.follow(o, a)
 	}
@@ -67,22 +63,21 @@ func (p Policy) loosen(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	const why = "its branches in turn would miss the deadline: all cores from now on, side by side"
 	gate := a.Promise.Gate
 	gate.Unpaced = true
-	return []ledger.Lever{ledger.Looked{App: a.ID}, ledger.GateSet{App: a.ID, Gate: gate, Why: why, Says: why}}
+	return []ledger.Lever{ledger.GateSet{App: a.ID, Gate: gate, Why: why, Says: why}}
 }
 
 // follow has the verdict on an application follow what it has shown that its profile does not say. It stays
 // held back: what is only estimated takes nobody's place.
 func (p Policy) follow(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
-	levers := []ledger.Lever{ledger.Looked{App: a.ID}}
 	if !estimate.Differs(a) {
-		return levers
+		return nil
 	}
 	p.PaceInfeasible = true
 	v := p.Again(o, a, a.Promise.Gate)
 	if v.Verdict == a.Promise.Verdict || v.Gate != a.Promise.Gate {
-		return levers
+		return nil
 	}
-	return append(levers, ledger.Judged{App: a.ID, Judgement: v, Says: "by what it has shown so far: " + v.Reason})
+	return []ledger.Lever{ledger.Judged{App: a.ID, Judgement: v, Says: "by what it has shown so far: " + v.Reason}}
 }
 
 // Late gives all cores to an application whose deadline has passed, and lets stages that take turns run side by side.

@@ -54,7 +54,7 @@ func (f Registered) apply(l *Ledger) error {
 			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
 		}
 		useProfile(l, stored)
-		a.Profile = stored.Planned().forRun(l.cfg.Beta)
+		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
 	}
 	if f.Seats != nil {
 		if err := f.Seats.check(l, a); err != nil {

@@ -3,8 +3,6 @@ package ledger
 import (
 	"fmt"
 	"maps"
-	"sync"
-	"weak"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
@@ -36,15 +34,6 @@ type Profile struct {
 	judged *Profile
 	// held is what facets keep of a stored profile.
 	held facets
-	// drawn is the graph of a stored profile while somebody has it. Snapshots share it.
-	drawn *drawing
-}
-
-// drawing is a graph that is there as long as somebody has it: it takes as much memory as its profile, and few of those
-// that are stored run.
-type drawing struct {
-	sync.Mutex
-	graph weak.Pointer[dag.Graph]
 }
 
 // NewProfile returns p with its graph, or says what is wrong with it.
@@ -60,29 +49,13 @@ func NewProfile(p api.Profile) (*Profile, error) {
 	return stored, nil
 }
 
-// shelve leaves the graph of p, which is stored now, to Drawn.
-func (p *Profile) shelve() *Profile {
-	p.drawn = &drawing{graph: weak.Make(p.Graph)}
-	p.Graph = nil
-	return p
-}
-
 // Drawn is p with its graph.
 func (p *Profile) Drawn() *Profile {
-	if p.Graph != nil || p.drawn == nil {
+	if p.Graph != nil {
 		return p
 	}
-	p.drawn.Lock()
-	defer p.drawn.Unlock()
 	with := *p
-	if with.Graph = p.drawn.graph.Value(); with.Graph == nil {
-		g, err := dag.New(profiles.Alone(p.Body))
-		if err != nil {
-			return p // It was made of that body before.
-		}
-		with.Graph = g
-		p.drawn.graph = weak.Make(g)
-	}
+	with.Graph, _ = dag.New(profiles.Alone(p.Body)) // One was made of it before it was stored.
 	return &with
 }
 
@@ -90,7 +63,6 @@ func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
 
 // forRun returns p for one application: what is stored may change while it runs.
 func (p *Profile) forRun(beta float64) *Profile {
-	p = p.Drawn()
 	body := profiles.Alone(p.Body)
 	return &Profile{Body: body, Graph: p.Graph, Recorded: body, Match: profiles.NewMatcher(p.Body),
 		Rivals: profiles.NewRivals(p.Body), Takes: p.Takes, Typical: p.Typical,

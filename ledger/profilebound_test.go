@@ -2,11 +2,11 @@ package ledger_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/units"
@@ -154,10 +154,10 @@ func TestWhatTheQueueLearnsIsBounded(t *testing.T) {
 	}
 }
 
-// Stored profiles have no graphs, which are as large, and what they were read from is not kept beside them. Those that
-// ask at the same time share a graph.
+// Stored profiles have no graphs, which are as large, and what they were read from is not kept beside them. Their runs
+// share a graph.
 func TestStoredProfilesTakeLittleMemory(t *testing.T) {
-	l, d, _ := marked(t)
+	l, d, know := marked(t)
 	pairs := d.pairs()
 	again := newLedger(t, pairs...)
 	for _, p := range pairs {
@@ -165,12 +165,20 @@ func TestStoredProfilesTakeLittleMemory(t *testing.T) {
 			t.Errorf("the value of %s is kept beside what was read from it", p.Key)
 		}
 	}
-	for _, v := range []ledger.View{l.View(), again.View()} {
+	for _, v := range []ledger.View{l.View(), again.View(), l.View().Snapshot()} {
 		p := v.ProfileOf("ann", "q")
-		a, b := p.Drawn(), v.Snapshot().ProfileOf("ann", "q").Drawn()
-		if p.Graph != nil || a.Graph == nil || a.Graph != b.Graph || len(a.Graph.Stages()) != len(p.Body.Stages) {
-			t.Errorf("stored with %p, drawn as %p and %p", p.Graph, a.Graph, b.Graph)
+		if g := p.Drawn().Graph; p.Graph != nil || g == nil || len(g.Stages()) != len(p.Body.Stages) {
+			t.Errorf("stored with %p, drawn as %p", p.Graph, g)
 		}
-		runtime.KeepAlive(a)
+	}
+	graph := func(id api.AppID) *dag.Graph {
+		know(ledger.Registered{ID: id, Name: "q", Serial: l.View().Serial() + 1, Matched: true, Tenant: ledger.Tenant{Owner: ledger.Owner{User: "ann"}},
+			Promise: ledger.Promise{Profile: "q", Deadline: 100, Mode: ledger.Paced}})
+		return l.View().App(id).Profile.Graph
+	}
+	one, two := graph("app-7"), graph("app-8")
+	know(ledger.ProfileSaved{Body: owned()})
+	if three := graph("app-9"); one == nil || one != two || three == one {
+		t.Errorf("graphs %p and %p of a profile, %p of the next one", one, two, three)
 	}
 }

@@ -22,7 +22,7 @@ func (f ProfileSaved) apply(l *Ledger) error {
 	}
 	id := stored.id()
 	before := l.profiles.stored[id]
-	keepProfile(l, stored.shelve())
+	keepProfile(l, stored)
 	if delete(l.profiles.newest, id); f.By != "" {
 		l.profiles.newest[id] = Learnt{f.By, before, stored}
 	}

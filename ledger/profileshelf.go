@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"weak"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -18,6 +20,14 @@ type profileShelf struct {
 	uses   map[profileID]use
 	// newest is the newest run in each while its application is known; it is not saved.
 	newest map[profileID]Learnt
+	// drawn are the graphs of stored profiles that somebody has: they take as much memory as these. nil in snapshots.
+	drawn map[profileID]drawing
+}
+
+// drawing is the graph of a body that has that first stage, as long as somebody has it.
+type drawing struct {
+	of    *api.ProfileStage
+	graph weak.Pointer[dag.Graph]
 }
 
 // use is when a stored profile was put, taught or matched last, 0 where that is not known, when that
@@ -46,7 +56,8 @@ const saveUse = 24 * time.Hour
 const ownersPart = 4
 
 func newProfileShelf() profileShelf {
-	return profileShelf{stored: map[profileID]*Profile{}, uses: map[profileID]use{}, newest: map[profileID]Learnt{}}
+	return profileShelf{stored: map[profileID]*Profile{}, uses: map[profileID]use{}, newest: map[profileID]Learnt{},
+		drawn: map[profileID]drawing{}}
 }
 
 // copy is s for a snapshot, which does not ask for uses.
@@ -76,6 +87,7 @@ func (s *profileShelf) names(user string) iter.Seq[string] {
 // restore takes p in as it was stored, in so many bytes.
 func (s *profileShelf) restore(p *Profile, used units.Instant, bytes int) {
 	id := p.id()
+	p.Graph = nil
 	s.stored[id], s.uses[id] = p, use{at: used, saved: used, bytes: bytes}
 }
 
@@ -86,6 +98,21 @@ func (s *profileShelf) match(now units.Instant, p *Profile) bool {
 	u.at = now
 	s.uses[id] = u
 	return now.Sub(u.saved) > saveUse
+}
+
+// draw is p, of that id, with its graph, which runs of it share.
+func (s *profileShelf) draw(p *Profile) *Profile {
+	d, of := s.drawn[p.id()], &p.Body.Stages[0]
+	if g := d.graph.Value(); g != nil && d.of == of && p.Graph == nil {
+		with := *p
+		with.Graph = g
+		return &with
+	}
+	with := p.Drawn()
+	if s.drawn != nil && with != p {
+		s.drawn[p.id()] = drawing{of, weak.Make(with.Graph)}
+	}
+	return with
 }
 
 // renew puts a copy in the place of the stored profile of an id, of which facets may keep something else: snapshots
@@ -111,6 +138,7 @@ func (s *profileShelf) put(now units.Instant, p *Profile) ([]byte, error) {
 		p.held.was = &was
 	}
 	value, err := json.Marshal(profileRecord{p.Body, now})
+	p.Graph = nil
 	s.stored[id] = p
 	s.uses[id] = use{at: now, saved: now, bytes: len(value)}
 	return value, err
@@ -121,6 +149,7 @@ func (s *profileShelf) drop(id profileID) {
 	delete(s.stored, id)
 	delete(s.uses, id)
 	delete(s.newest, id)
+	delete(s.drawn, id)
 }
 
 // size is how many bytes the profile of an id takes in the store, with what facets keep of it.

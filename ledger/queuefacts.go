@@ -71,7 +71,7 @@ func (f Started) apply(l *Ledger) error {
 		return fmt.Errorf("profile %s is not there", a.Promise.Profile)
 	} else if f.Matched {
 		useProfile(l, stored)
-		a.Profile = stored.Planned().forRun(l.cfg.Beta)
+		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
 		change(l, a, partProfile)
 	}
 	dequeue(l, a)

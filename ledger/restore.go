@@ -227,7 +227,7 @@ func restoreLearnt(l *Ledger, r api.Pair) error {
 func restoreProfile(l *Ledger, r api.Pair) error {
 	stored, used, err := decodeProfile(r)
 	if err == nil {
-		l.profiles.restore(stored.shelve(), used, len(r.Value))
+		l.profiles.restore(stored, used, len(r.Value))
 	}
 	return err
 }

@@ -161,7 +161,7 @@ func (v View) ProfileNames(user string) iter.Seq[string] { return v.l.profiles.n
 func (v View) Judged(user, name string) *Profile {
 	p := v.l.profiles.find(user, name).Planned()
 	if p != nil && p.judged == nil {
-		p.judged = p.forRun(v.l.cfg.Beta)
+		p.judged = v.l.profiles.draw(p).forRun(v.l.cfg.Beta)
 	}
 	if p == nil {
 		return nil

@@ -94,8 +94,9 @@ type Loop struct {
 	asked []asking
 	due   time.Time
 
-	looks, plans, packing async.Lane[string] // By login.
-	kept                  report.Kept        // Belongs to who answers in looks.
+	// looks and plans are of questions, packing of profiles, by login; kept belongs to who answers in looks.
+	looks, plans, packing async.Lane[string]
+	kept                  report.Kept
 
 	ended    atomic.Int64 // When the last turn ended, in ns since start.
 	storeErr atomic.Pointer[string]
@@ -112,8 +113,9 @@ func NewLoop(e *Engine, pub Publisher, store Store, observe func(ledger.Change))
 		engine: e, pub: pub, store: store, observe: observe,
 		arrived: make(chan struct{}, 1), done: make(chan struct{}), start: time.Now(), line: newLine(),
 		waiting: make(map[Ticket]request), parts: make(map[string]part),
-		looks: async.Lane[string]{Each: looksEach, All: looksAll},
-		plans: async.Lane[string]{Each: plansEach, All: plansAll}, packing: async.Lane[string]{Each: plansEach, All: plansAll},
+		looks:   async.Lane[string]{Each: looksEach, All: looksAll},
+		plans:   async.Lane[string]{Each: plansEach, All: plansAll},
+		packing: async.Lane[string]{Each: plansEach, All: plansAll},
 	}
 }
 
@@ -225,24 +227,26 @@ func (l *Loop) Standing(p api.Principal, revoked bool) {
 func (l *Loop) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	event := func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r} }
 	if questions[verb] == nil {
-		if r.Body != nil {
-			l.packs(by, r, event, reply)
+		if r.Body == nil {
+			send(l, by, 1, event, reply)
 			return
 		}
-		send(l, by, 1, event, reply)
+		var body []byte // It takes longer to pack it than a turn may.
+		put := func(t Ticket) Event { return Control{To: t, By: by, Verb: verb, Request: r, Packed: body} }
+		ask(l, &l.packing, by, put, func() { body = packed(by, r) }, reply)
 		return
 	}
-	ask(l, &l.looks, by, event, reply)
+	ask(l, &l.looks, by, event, nil, reply)
 }
 
 // Plan hands a plan request over.
 func (l *Loop) Plan(by api.Principal, r api.PlanRequest, reply func(api.PlanReply)) {
-	ask(l, &l.plans, by, func(t Ticket) Event { return PlanQuery{To: t, By: by, Request: r} }, reply)
+	ask(l, &l.plans, by, func(t Ticket) Event { return PlanQuery{To: t, By: by, Request: r} }, nil, reply)
 }
 
 // Look asks what has changed since a version, 0 for all there is.
 func (l *Loop) Look(since uint64, reply func(api.Changes)) {
-	ask(l, &l.looks, api.Principal{}, func(t Ticket) Event { return Look{To: t, Since: since} }, reply)
+	ask(l, &l.looks, api.Principal{}, func(t Ticket) Event { return Look{To: t, Since: since} }, nil, reply)
 }
 
 // Configure hands another configuration over; reply is told what is wrong with it.
@@ -250,24 +254,29 @@ func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
 	send(l, api.Principal{}, 1, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)
 }
 
-// ask queues a question that is answered in lane, unless too many are under way.
-func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(Ticket) Event, reply func(T)) {
+// ask queues a question that is answered in lane, or a request that is made ready there, unless too many are under way.
+func ask[T any](l *Loop, lane *async.Lane[string], by api.Principal, event func(Ticket) Event, ready func(),
+	reply func(T)) {
 	login := by.Login()
 	if !lane.Enter(login) {
-		asked(nil, "", 0, reply).refuse(tooMany())
+		asked(nil, "", 0, reply).refuse(api.Errorf(api.KindTransient,
+			"the planner answers as many questions as it can at once, of you or of all: try again in a moment"))
 		return
 	}
 	r := asked(event, login, 1, func(body T) {
 		lane.Leave(login)
 		reply(body)
 	})
-	r.lane = lane
-	l.enqueue(r)
-}
-
-func tooMany() *api.Error {
-	return api.Errorf(api.KindTransient,
-		"the planner answers as many questions as it can at once, of you or of all: try again in a moment")
+	if ready == nil {
+		r.lane = lane
+		l.enqueue(r)
+		return
+	}
+	r.weight = mostWeight / 4
+	lane.Run(login, func() {
+		ready()
+		l.enqueue(r)
+	})
 }
 
 func asked[T any](event func(Ticket) Event, login string, weight int, reply func(T)) request {
@@ -393,7 +402,13 @@ func (l *Loop) step(event Event) {
 	for _, c := range changes {
 		l.observe(c)
 	}
-	l.pack(changes)
+	for _, pack := range unpacked(l.engine.View(), changes) {
+		l.packing.Run(own, func() {
+			if f, ok := pack(); ok {
+				send(l, api.Principal{}, 1, func(Ticket) Event { return Packed{f} }, func(struct{}) {})
+			}
+		})
+	}
 }
 
 func (l *Loop) now() units.Instant { return units.Instant(l.start.UnixNano()).Add(time.Since(l.start)) }

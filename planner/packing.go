@@ -25,34 +25,21 @@ func given(by api.Principal, q api.ControlRequest) api.Profile {
 	return p
 }
 
-// packs queues a request that puts a profile once that is packed, beside the loop: it takes longer than a turn may.
-func (l *Loop) packs(by api.Principal, q api.ControlRequest, event func(Ticket) Event, reply func(api.ControlReply)) {
-	login := by.Login()
-	if !l.packing.Enter(login) {
-		asked(nil, "", 0, reply).refuse(tooMany())
-		return
+// packed is the profile that q puts, packed; nil where by may put none, or the engine is to say what is wrong with it.
+func packed(by api.Principal, q api.ControlRequest) []byte {
+	if access.Verb(by, api.VerbProfilePut) != nil {
+		return nil
 	}
-	put := asked(event, login, mostWeight/4, func(r api.ControlReply) {
-		l.packing.Leave(login)
-		reply(r)
-	})
-	l.packing.Run(login, func() {
-		if access.Verb(by, api.VerbProfilePut) == nil {
-			packed, err := profiles.Pack(given(by, q))
-			put.event = func(t Ticket) Event {
-				ev, _ := event(t).(Control)
-				if err == nil { // Else the engine says what is wrong with the profile.
-					ev.Packed = packed
-				}
-				return ev
-			}
-		}
-		l.enqueue(put)
-	})
+	body, err := profiles.Pack(given(by, q))
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
-// pack has what is not packed of the profiles that a step has saved packed beside the loop.
-func (l *Loop) pack(changes []ledger.Change) {
+// unpacked are the versions that are still to be packed of the profiles that a step has saved: each is a function that
+// packs one, and reports false where it cannot.
+func unpacked(v ledger.View, changes []ledger.Change) (all []func() (versions.Packed, bool)) {
 	var saved []ledger.OfProfile
 	for _, c := range changes {
 		if f, is := c.Fact.(ledger.ProfileSaved); is {
@@ -61,17 +48,16 @@ func (l *Loop) pack(changes []ledger.Change) {
 		}
 	}
 	for _, of := range saved {
-		p := l.engine.View().ProfileOf(of.Owner, of.Name)
+		p := v.ProfileOf(of.Owner, of.Name)
 		if p == nil {
 			continue
 		}
 		for made, body := range versions.Of(p).Unpacked(&p.Body) {
-			l.packing.Run(own, func() {
-				if packed, err := profiles.Pack(*body); err == nil {
-					f := versions.Packed{OfProfile: of, Of: made, Body: packed}
-					send(l, api.Principal{}, 1, func(Ticket) Event { return Packed{f} }, func(struct{}) {})
-				}
+			all = append(all, func() (versions.Packed, bool) {
+				packed, err := profiles.Pack(*body)
+				return versions.Packed{OfProfile: of, Of: made, Body: packed}, err == nil
 			})
 		}
 	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ func (of profileCommands) fromEventLog() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(became) == 1 && became[0].Why != "" {
+		if len(became) == 1 && became[0].As == fromlog.Skipped {
 			return fmt.Errorf("%s makes no profile: %s", became[0].Path, became[0].Why)
 		}
 		out := sh.Stderr
@@ -55,7 +56,7 @@ func (of profileCommands) fromEventLog() *cobra.Command {
 		if err := printBecame(out, became); err != nil {
 			return err
 		}
-		if len(made) == 0 {
+		if !slices.ContainsFunc(became, func(b fromlog.Became) bool { return b.As != fromlog.Skipped }) {
 			return fmt.Errorf("no log of %d makes a profile", len(became))
 		}
 		for i := range made {

@@ -45,10 +45,18 @@ func TestEventLogsMakeProfiles(t *testing.T) {
 	if !strings.Contains(piped.out, `"name": "mine"`) || piped.code != 0 {
 		t.Errorf("from standard input: %s", piped.err)
 	}
-	// With it each is merged into what is stored: here into itself.
+	// With it each is merged into what is stored, but for the runs that this has.
 	f := startPlanner(t, &fakePlanner{profiles: []api.Profile{p}})
+	o = w.run(t, "--planner", f.address, "profiles", "from-eventlog", filepath.Join(dir, "app-1"), "--put")
+	if o.code != 0 || !strings.Contains(o.out, "a log of this run has taught the profile before") {
+		t.Errorf("exit %d of a run that is known: %s\n%s", o.code, o.err, o.out)
+	}
+	next := strings.ReplaceAll(smallLog, "app-1", "app-9")
+	if err := os.WriteFile(filepath.Join(dir, "app-4"), []byte(next), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	o = w.run(t, "--planner", f.address, "profiles", "from-eventlog", "--all", dir, "--put")
-	for _, want := range []string{p.Name, "merged", "skipped", "it has 0 bytes", `it begins with "no log"`} {
+	for _, want := range []string{p.Name, "merged", "known", "skipped", "it has 0 bytes", `it begins with "no log"`} {
 		if !strings.Contains(o.out, want) {
 			t.Errorf("exit %d: %s\n%s, want %s", o.code, o.err, o.out, want)
 		}

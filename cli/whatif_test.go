@@ -111,7 +111,8 @@ func TestWhatIfBesideAPlanner(t *testing.T) {
 func TestWhatIfOfAnEventLog(t *testing.T) {
 	w := newWorld(t)
 	t.Chdir(t.TempDir())
-	for name, body := range map[string]string{"app-1": smallLog, "app-2": strings.ReplaceAll(smallLog, "sales", "costs"), "app-3": "no log"} {
+	for name, body := range map[string]string{"app-1": smallLog, "app-2": strings.ReplaceAll(smallLog, "sales", "costs"), "app-3": "no log",
+		"app-4": strings.ReplaceAll(smallLog, "app-1", "app-4")} {
 		if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +124,10 @@ func TestWhatIfOfAnEventLog(t *testing.T) {
 	if c := a.Cells[1]; c.Most.High/c.Finish < 1.3 {
 		t.Errorf("work that is guessed may be a quarter other: %+v", c.Most)
 	}
-	twice := jsonOf[answered](t, w.run(t, "plan", "--eventlog", "app-1", "--eventlog", "app-1", "-o", "json"))
-	if twice.Runs != 2 {
-		t.Errorf("%d runs, want 2", twice.Runs)
+	for other, want := range map[string]int{"app-4": 2, "app-1": 1} {
+		if both := jsonOf[answered](t, w.run(t, "plan", "--eventlog", "app-1", "--eventlog", other, "-o", "json")); both.Runs != want {
+			t.Errorf("%d runs of app-1 and %s, want %d", both.Runs, other, want)
+		}
 	}
 	for args, says := range map[string]string{
 		"--eventlog app-1 --eventlog app-2": "logs of 2 applications, costs * and sales * among them",

@@ -189,7 +189,7 @@ func TestALogCountsOnce(t *testing.T) {
 		var as []string
 		for _, b := range became {
 			as = append(as, b.As)
-			if again := strings.Contains(b.Why, "has taught the profile before"); again != (b.As == Skipped) {
+			if again := strings.Contains(b.Why, "has taught the profile before"); again != (b.As == Known) {
 				t.Errorf("%+v", b)
 			}
 		}
@@ -205,17 +205,17 @@ func TestALogCountsOnce(t *testing.T) {
 		app.Start = start
 		return Log{Application: app}
 	}
-	shelve("new merged skipped", night(1000, 1), night(1001, 1), night(1001, 1))
-	shelve("skipped", night(1000, 1))
+	shelve("new merged known", night(1000, 1), night(1001, 1), night(1001, 1))
+	shelve("known", night(1000, 1))
 	strange := night(1002, 1)
 	strange.Stages = strange.Stages[1:]
-	shelve("variant skipped", strange, strange)
+	shelve("variant known", strange, strange)
 	learnt, _, err := profiles.Learn(*stored, *stored, profiles.Terms{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored = &learnt
-	shelve("skipped skipped", night(1001, 1), strange)
+	shelve("known known", night(1001, 1), strange)
 	if stored.Runs < 3 || len(stored.Habit.Logs) != 3 || len(stored.Variants) != 1 || stored.Variants[0].Habit.Logs != nil {
 		t.Errorf("%d runs, logs %v", stored.Runs, stored.Habit.Logs)
 	}
@@ -225,7 +225,7 @@ func TestALogCountsOnce(t *testing.T) {
 	if err := stored.Validate(); err != nil || len(stored.Habit.Logs) != api.MostLogs {
 		t.Errorf("%d logs are known, %v", len(stored.Habit.Logs), err)
 	}
-	shelve("skipped", night(2000, 1))
+	shelve("known", night(2000, 1))
 	shelve("merged", night(1000, 1))
 }
 

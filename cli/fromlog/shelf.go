@@ -24,7 +24,7 @@ type Log struct {
 // Became says what came of a log.
 type Became struct {
 	Path, Name string
-	// As is New, Merged, Variant or Skipped; Why is why it was skipped.
+	// As is New, Merged, Variant, Known or Skipped; Why is why it is one of the last two.
 	As, Why string
 }
 
@@ -33,6 +33,7 @@ const (
 	New     = "new"
 	Merged  = "merged"
 	Variant = "variant"
+	Known   = "known"
 	Skipped = "skipped"
 )
 
@@ -60,7 +61,7 @@ func Shelve(logs []Log, name string, known func(name string) (*api.Profile, erro
 		}
 		learnt, as, err := learn(&log.Application, b.Name, old)
 		if err != nil {
-			b.Why = err.Error()
+			b.As, b.Why = cmp.Or(as, Skipped), err.Error()
 		} else {
 			b.As, old, taught[b.Name] = as, &learnt, true
 		}
@@ -75,7 +76,8 @@ func Shelve(logs []Log, name string, known func(name string) (*api.Profile, erro
 	return made, all, nil
 }
 
-// learn folds the run of a log into old, nil for none, and says what came of it. A run that old knows teaches it nothing.
+// learn folds the run of a log into old, nil for none, and says what came of it. A run that old knows teaches it
+// nothing.
 func learn(app *eventlog.Application, name string, old *api.Profile) (learnt api.Profile, as string, err error) {
 	this := fnv.New32a()
 	fmt.Fprint(this, app.ID, " ", app.Start)
@@ -85,20 +87,21 @@ func learn(app *eventlog.Application, name string, old *api.Profile) (learnt api
 		logs = old.Habit.Logs
 	}
 	if slices.Contains(logs, run) {
-		return api.Profile{}, "", errors.New("a log of this run has taught the profile before")
+		return api.Profile{}, Known, errors.New("a log of this run has taught the profile before")
 	}
 	p, terms, err := Run(app, name, old)
 	if err != nil {
 		return api.Profile{}, "", err
 	}
-	founded := false
 	if as = New; old == nil {
 		p = profiles.First(p, terms)
-	} else if p, founded, err = profiles.Learn(*old, p, terms); founded {
-		as = Variant
 	} else {
-		as = Merged
+		founded := false
+		if p, founded, err = profiles.Learn(*old, p, terms); err != nil {
+			return p, "", err
+		}
+		as = map[bool]string{true: Variant, false: Merged}[founded]
 	}
 	p.Habit.Logs = append(slices.Clone(logs[max(0, len(logs)+1-api.MostLogs):]), run)
-	return p, as, err
+	return p, as, nil
 }

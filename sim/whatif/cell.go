@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/sim"
@@ -60,10 +63,12 @@ func (t *table) promises(cells []Cell) (later []float64, err error) {
 			near = i
 		}
 	}
-	for _, i := range []int{0, near, last} {
-		if later[i] == 0 && err == nil {
-			later[i], err = t.later(cells[i])
-		}
+	shapes := slices.Compact([]int{0, near, last})
+	if err = each(len(shapes), func(k int) (err error) {
+		later[shapes[k]], err = t.later(cells[shapes[k]])
+		return err
+	}); err != nil {
+		return nil, err
 	}
 	for i := range cells {
 		from, to := 0, near
@@ -78,20 +83,26 @@ func (t *table) promises(cells []Cell) (later []float64, err error) {
 	return later, err
 }
 
-// later is how many times later than its end at all cores a cell's deadline has to be for all draws to keep it.
+// later is how many times later than its end at all cores a cell's deadline has to be for all draws to keep it. A draw
+// that has kept a deadline is not asked about a later one.
 func (t *table) later(c Cell) (float64, error) {
-	later := 1.0
+	later, asked := 1.0, tried
 	for range mostTries {
 		deadline := c.Promise * units.Seconds(later)
-		ends, _, err := t.paced(c.Shape, c.Input, deadline)
+		ends, _, err := t.paced(c.Shape, c.Input, deadline, asked)
 		if err != nil {
 			return 0, err
 		}
-		worst := float64(slices.Max(ends) / deadline)
-		if worst <= 1 {
+		var late []int
+		for k, i := range asked {
+			if ends[k] > deadline {
+				late = append(late, i)
+			}
+		}
+		if asked = late; len(late) == 0 {
 			break
 		}
-		later *= worst + spare
+		later *= float64(slices.Max(ends)/deadline) + spare
 	}
 	return later * (1 + spare), nil
 }
@@ -102,16 +113,20 @@ const (
 	spare     = 0.05
 )
 
-// paced are the draws' ends and work on a shape under a deadline.
-func (t *table) paced(s Shape, by float64, deadline units.Seconds) (ends []units.Seconds, work []units.Work,
-	err error) {
-	ends, work = make([]units.Seconds, draws/2), make([]units.Work, draws/2)
+// tried are the draws that deadlines are tried on: the least bent are the latest.
+var tried = []int{0, 1, 2}
+
+// paced are the ends and the work of draws on a shape under a deadline.
+func (t *table) paced(s Shape, by float64, deadline units.Seconds, asked []int) (ends []units.Seconds,
+	work []units.Work, err error) {
+	ends, work = make([]units.Seconds, len(asked)), make([]units.Work, len(asked))
 	with := t.with(by)
-	err = each(len(ends), func(i int) error { // The least bent are the latest.
+	err = each(len(ends), func(k int) error {
+		i := asked[k]
 		c, a := t.config(s, i+draws), t.grown(times(t.drawn[i], t.more[i]), with)
 		c.Certainty, a.Deadline = t.Certainty, deadline/units.Seconds(t.lapse)
 		o, err := sim.Pace(c, a, t.known, 0)
-		ends[i], work[i] = o.Duration*units.Seconds(t.lapse), units.Work(t.lapse*o.CoreSeconds)
+		ends[k], work[k] = o.Duration*units.Seconds(t.lapse), units.Work(t.lapse*o.CoreSeconds)
 		return err
 	})
 	return ends, work, err
@@ -150,30 +165,18 @@ func mean[T ~float64](all []T) (m T) {
 }
 
 // deviation is the standard deviation of the logarithms.
-func deviation(all []float64) (d float64) {
+func deviation(all []float64) float64 {
 	logs := make([]float64, len(all))
 	for i, v := range all {
 		logs[i] = math.Log(v)
 	}
-	m := mean(logs)
-	for _, v := range logs {
-		d += (v - m) * (v - m) / float64(len(all)-1)
-	}
-	return math.Sqrt(d)
+	return stat.StdDev(logs, nil)
 }
 
 // before is when a further run has ended with that probability.
 func (s spread) before(p float64) units.Seconds {
-	return units.Seconds(s.mean * math.Exp(student(s.n-1, p)*s.deviation*math.Sqrt(1+1/s.n)))
-}
-
-// student is the quantile of Student's distribution with so many degrees of freedom, by the expansion of Fisher and
-// Cornish about the normal one's: for five degrees to three digits up to 0.99.
-func student(freedom, p float64) float64 {
-	z := math.Sqrt2 * math.Erfinv(2*p-1)
-	square := z * z
-	return z * (1 + (square+1)/(4*freedom) + ((5*square+16)*square+3)/(96*freedom*freedom) +
-		(((3*square+19)*square+17)*square-15)/(384*freedom*freedom*freedom))
+	t := distuv.StudentsT{Sigma: 1, Nu: s.n - 1}.Quantile(p)
+	return units.Seconds(s.mean * math.Exp(t*s.deviation*math.Sqrt(1+1/s.n)))
 }
 
 // floor is what an input takes where every task has a core.
@@ -236,7 +239,7 @@ func (t *table) cheapest(cells []Cell, input, later float64) (Cheapest, error) {
 		}
 	}
 	out.Cores, out.Shape, out.AllCores = cell.Cores, cell.Shape, cell.Work
-	ends, work, err := t.paced(cell.Shape, input, t.Deadline)
+	ends, work, err := t.paced(cell.Shape, input, t.Deadline, tried)
 	out.Finish, out.Work = mean(ends), mean(work)
 	return out, err
 }

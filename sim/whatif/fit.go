@@ -1,11 +1,13 @@
 package whatif
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -304,27 +306,16 @@ func (t *table) grown(a plant.App, with input) plant.App {
 
 // each calls do for all below n, on all processors, and returns the first error.
 func each(n int, do func(i int) error) error {
-	var (
-		running sync.WaitGroup
-		next    = make(chan int)
-		faults  = make([]error, n)
-	)
+	var running sync.WaitGroup
+	var next atomic.Int64
+	faults := make([]error, n)
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		running.Go(func() {
-			for i := range next {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				faults[i] = do(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	running.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(faults...)
 }

@@ -34,17 +34,6 @@ func chain(work ...units.Work) plant.App {
 	return a
 }
 
-// Student's distribution, as tables have it.
-func TestStudent(t *testing.T) {
-	for _, c := range []struct{ freedom, p, want float64 }{
-		{5, 0.5, 0}, {5, 0.75, 0.727}, {5, 0.95, 2.015}, {5, 0.05, -2.015}, {5, 0.99, 3.365}, {11, 0.95, 1.796}, {100, 0.975, 1.984},
-	} {
-		if got := student(c.freedom, c.p); math.Abs(got-c.want) > 0.005*math.Abs(c.want)+1e-9 {
-			t.Errorf("%v degrees, %v: %.4f, want %v", c.freedom, c.p, got, c.want)
-		}
-	}
-}
-
 func TestShapesOfSums(t *testing.T) {
 	for _, c := range []struct {
 		recorded units.Cores

@@ -126,9 +126,6 @@ func (h starter) renews() bool { return h.said.on == onTick || h.said.newcomer !
 func (h starter) overdue() {
 	p := h.cfg.reserves(h.view)
 	for _, f := range p.Over(h.view) {
-		if state, ok := p.Learn(h.view, h.view.App(f.App)); ok {
-			h.record(ledger.QueueLearnt{Key: ledger.DeadlinesKey, State: state})
-		}
 		h.reservations([]ledger.Lever{f})
 	}
 }

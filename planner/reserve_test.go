@@ -32,7 +32,7 @@ func TestCoresAreReserved(t *testing.T) {
 		r := registration(fmt.Sprint("lesson ", n), 10)
 		r.Submission = fmt.Sprint("lesson ", n)
 		reply := w.mustRegister(r)
-		if !strings.Contains(reply.Reason, "8.0 of 8.0 cores are reserved: nobody knows what deadlines here need after") {
+		if !strings.Contains(reply.Reason, "it keeps the 8.0 cores that are free now, since nobody knows what deadlines here need after") {
 			t.Fatal(reply.Reason)
 		}
 		for _, x := range reply.Directive.Executors {
@@ -83,7 +83,7 @@ func TestAnotherDeadlineOfAReservation(t *testing.T) {
 	w := newWorldOf(t, cfg, "a")
 	reply := w.mustRegister(registration("new", 100))
 	w.control(api.VerbDeadline, api.ControlRequest{App: reply.AppID, Deadline: 200})
-	if got := w.reservedOn("a", reply.AppID); got != 4 || !strings.Contains(w.app(reply.AppID).Reason, "deadline 3m20s: 4.0") {
+	if got := w.reservedOn("a", reply.AppID); got != 4 || !strings.Contains(w.app(reply.AppID).Reason, "deadline 3m20s is unknown to be feasible: it keeps the 4.0") {
 		t.Errorf("%v cores: %s", got, w.app(reply.AppID).Reason)
 	}
 	w.send(reply.AppID, "submission of new", api.Event{Type: api.EventUnpaced, At: 1})

@@ -193,7 +193,7 @@ func (c *control) observe(change ledger.Change) {
 			c.w.check.givenUp(f.App)
 		}
 	case reservation.Reserved:
-		if f.Cores > 0 {
+		if f.Cores > 0 && !f.Free {
 			c.w.granted[f.App] = true
 		}
 	}

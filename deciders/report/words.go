@@ -88,11 +88,14 @@ func Line(c ledger.Account, state api.AppState, ended units.Seconds, by api.Ende
 
 // reserved says what is reserved for a, or was, from when, and how many cores it has had in the mean.
 func reserved(a *ledger.App, had units.Cores) string {
-	r, is := reservation.Of(a), "are"
+	r, is, called := reservation.Of(a), "are", "reserved"
 	if r.Over || !a.Running() {
 		is = "were"
 	}
-	return fmt.Sprintf("%.2f cores %s reserved from %s on, and it has had %.2f", float64(r.Cores), is, saySpan(r.From),
+	if r.Free {
+		called = "kept, as they were free,"
+	}
+	return fmt.Sprintf("%.2f cores %s %s from %s on, and it has had %.2f", float64(r.Cores), is, called, saySpan(r.From),
 		float64(had))
 }
 

@@ -192,7 +192,7 @@ func (r *round) grant(s assign.State) {
 
 // carryOut makes levers of grants.
 func (r *round) carryOut(grants []assign.Grant) {
-	fraction, _, _ := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey))
+	fraction, runs, known := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey))
 	for _, g := range grants {
 		a := r.view.App(api.AppID(g.ID))
 		if a.Reserved() > 0 {
@@ -206,22 +206,22 @@ func (r *round) carryOut(grants []assign.Grant) {
 			f.Dropped = true
 			f.Why += fmt.Sprintf(" would need %.1f cores from now, all can give %.1f: it shares what others leave",
 				(fraction*float64(m)*float64(due)-float64(a.CoreSeconds()))/float64(due-now), float64(m))
+		case !known:
+			f.Cores, f.From, f.Free = cores, max(0, now), true
+			f.Why += fmt.Sprintf(" is unknown to be feasible: it keeps the %.1f cores that are free now, "+
+				"since nobody knows what deadlines here need after %d runs", float64(cores), runs)
 		default:
 			f.Cores, f.From = cores, max(0, now)
-			f.Why += fmt.Sprintf(": %.1f of %.1f cores are reserved: ", float64(cores), float64(m))
-			f.Why += r.because()
+			f.Why += fmt.Sprintf(": %.1f of %.1f cores are reserved: %s", float64(cores), float64(m),
+				r.because(fraction, runs))
 		}
 		r.levers = append(r.levers, f)
 	}
 }
 
 // because says why as much is reserved as is.
-func (r *round) because() string {
-	part, runs, known := r.by.rule().Fraction(r.view.Learnt(ledger.DeadlinesKey))
-	switch {
-	case !known:
-		return fmt.Sprintf("nobody knows what deadlines here need after %d runs", runs)
-	case r.by.Admission == assign.Pythia:
+func (r *round) because(part float64, runs int) string {
+	if r.by.Admission == assign.Pythia {
 		return fmt.Sprintf("deadlines here needed at most %.2f of what they could use, %d runs", part, runs)
 	}
 	return fmt.Sprintf("deadlines here need about %.2f of what they could use, %d runs", part, runs)

@@ -21,9 +21,13 @@
 // Where a node is lost, or gives less, those that are due first keep theirs; the others wait again. Nothing else takes
 // a reservation: what is promised later is promised beside it.
 //
-// An application that finishes in time teaches then, one that runs on when it is due, as the source ends jobs there. An
-// application that had no reservation counts with what it used in the mean. Applications that were killed or failed
-// before, or whose end is not known, teach nothing.
+// An application teaches at its end, in time or late, since its whole work is known then alone. The source ends most
+// jobs at their deadline, and these teach nothing; those that it lets run on teach their whole work, and here all run
+// on. An application that had no reservation counts with what it used in the mean. Applications that were killed or
+// failed, or whose end is not known, teach nothing.
+//
+// Until two have taught, what is free is kept for an application that comes, and is called that (State.Free) and no
+// reservation.
 //
 // All functions are pure. Cores are of all of an application's nodes, times are seconds of its deadline clock.
 package reservation

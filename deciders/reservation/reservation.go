@@ -34,7 +34,9 @@ const leastUnit units.Cores = 0.01
 // that are reserved now.
 func (p Policy) State(v ledger.View) (fraction float64, runs int, known bool, reserved units.Cores) {
 	for a := range v.Running() {
-		reserved += a.Reserved()
+		if !Of(a).Free {
+			reserved += a.Reserved()
+		}
 	}
 	fraction, runs, known = p.rule().Fraction(v.Learnt(ledger.DeadlinesKey))
 	return fraction, runs, known && !p.open(), reserved
@@ -67,8 +69,7 @@ func most(v ledger.View, a *ledger.App) units.Cores {
 	return min(cores, capped)
 }
 
-// Over is of those that are due and run on: their reservations end, and they have taught (Learn). It is to be asked
-// before Decide.
+// Over is of those that are due and run on: their reservations end. It is to be asked before Decide.
 func (p Policy) Over(v ledger.View) (over []Reserved) {
 	for a := range v.Running() {
 		if !unforeseen(a) || Of(a).Over || a.At(v.Now()) < a.Promise.Deadline {
@@ -85,17 +86,12 @@ func (p Policy) Over(v ledger.View) (over []Reserved) {
 	return over
 }
 
-// Learn is what is to be kept, under ledger.DeadlinesKey, of a, which has ended in time or is due now, as the source
-// ends jobs there; ok says that there is something.
+// Learn is what is to be kept, under ledger.DeadlinesKey, of a, which has ended, in time or late; ok says that there is
+// something. What the source ends at its deadline teaches nothing, what it lets run on teaches its whole work, and here
+// all run on.
 func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
-	end := a.Outcome.Ended
-	if a.Running() {
-		end = a.At(v.Now())
-	} else if Of(a).Over || a.Outcome.State != api.AppFinished {
-		return nil, false
-	}
-	m, ran := most(v, a), end-a.Tenant.Began
-	if a.Outcome.Killed != "" || !unforeseen(a) || !(m > 0) || !(ran > 0) {
+	m, ran := most(v, a), a.Outcome.Ended-a.Tenant.Began
+	if a.Outcome.State != api.AppFinished || a.Outcome.Killed != "" || !unforeseen(a) || !(m > 0) || !(ran > 0) {
 		return nil, false
 	}
 	work := float64(a.CoreSeconds())
@@ -106,6 +102,6 @@ func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
 	u := float64(p.unit())
 	state = p.rule().Learn(v.Learnt(ledger.DeadlinesKey), assign.Outcome{Units: int(float64(had) / u),
 		Most: int(float64(m) / u), Work: work / u, Deadline: float64(a.Promise.Deadline),
-		Met: !a.Running() && end <= a.Promise.Deadline})
+		Met: a.Outcome.Ended <= a.Promise.Deadline})
 	return state, len(state) > 0
 }

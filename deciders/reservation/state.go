@@ -14,6 +14,9 @@ type State struct {
 	// is since when, on its deadline clock.
 	Cores units.Cores   `json:"cores,omitempty"`
 	From  units.Seconds `json:"from_s,omitempty"`
+	// Free says that they are what was free when it came, since nobody knew what deadlines need: no reservation is called so
+	// that nothing supports.
+	Free bool `json:"free,omitempty"`
 	// Over says that it was due, or somebody let it go: it has shared what others leave since. Dropped says that it gets
 	// none: all that it can use would not be enough.
 	Over    bool `json:"over,omitempty"`
@@ -69,10 +72,14 @@ func reserved(a *ledger.App, s State, why string) Reserved {
 
 // Line is what it says.
 func (f Reserved) Line() ledger.Line {
-	if f.Why == "" {
-		return ledger.Line{Name: "cores reserved"}
+	name := "cores reserved"
+	if f.Free {
+		name = "free cores kept"
 	}
-	return f.Says("cores reserved", "%s: %s", f.App, f.Why)
+	if f.Why == "" {
+		return ledger.Line{Name: name}
+	}
+	return f.Says(name, "%s: %s", f.App, f.Why)
 }
 
 // Apply says what a has from now on.

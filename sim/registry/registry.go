@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/sim/distance"
 	"github.com/sparkpacer/pacer/sim/experiment"
 	"github.com/sparkpacer/pacer/sim/fluid"
+	"github.com/sparkpacer/pacer/sim/knee"
 	meshpaper "github.com/sparkpacer/pacer/sim/mesh/paper"
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
@@ -21,7 +22,8 @@ import (
 // Experiments are all of them.
 func Experiments() []experiment.Experiment {
 	return slices.Concat(paper.Experiments(), fluid.Experiments(), zoe.Experiments(), unknown.Experiments(),
-		offers.Experiments(), attach.Experiments(), meshpaper.Experiments(), prophet.Experiments(), distance.Experiments())
+		offers.Experiments(), attach.Experiments(), meshpaper.Experiments(), prophet.Experiments(), distance.Experiments(),
+		knee.Experiments())
 }
 
 // Find is the experiment of that name, or the cases of pace on the trace of that file, whose name ends in .csv.

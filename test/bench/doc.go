@@ -91,6 +91,9 @@
 //	live.changed.exit_error_pct.P        as deadline.exit_error_pct, of a program that has changed since its profile's
 //	                                     run (live.go), due after 1.4 times that; live.changed.released: those runs that
 //	                                     were let go before they were late
+//	beats.lost.VERSION                   executors whose heartbeats have ended, of n accumulators that were read back
+//	evict.beat_s.max                     the longest that what a heartbeat asks of the memory manager takes while 400 MiB
+//	                                     of blocks are evicted to disk, of five rounds
 //	lock.visits_per_task                 looks at sizes of blocks under the scheduler's lock, for each task of a stage of
 //	                                     2,000 that reads 2,000 maps, counted by a test of the jar
 //	match.right_pct, match.false_pct     stages of changed runs of which it is right, or false, that they are this one

@@ -273,7 +273,7 @@ func goals() []benchline.Goal {
 		most("trace.rss_mib", 256), least("forecast.coverage_pct.gp", 97),
 		most("slow_node.late", 0),
 		exactly("slots.used", 2), most("straggler.idle_executors", 0), most("zombie.wait_s.max", 1),
-		most("lock.visits_per_task", 5),
+		most("lock.visits_per_task", 5), most("evict.beat_s.max", 0.5), most("beats.lost.*", 0),
 		exactly("contexts.accepted", 3),
 		between("live.changed.exit_error_pct.*", -2, 10), most("live.changed.released", 0),
 		most("sql.late", 0), between("sql.exit_error_pct.same", 0, 3), between("sql.exit_error_pct.dates", 0, 3),

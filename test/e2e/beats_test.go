@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,7 +15,7 @@ import (
 func TestHeartbeats(t *testing.T) {
 	realenv.RequireAll(t)
 	realenv.Beside(t)
-	jar := compiled(t, "testdata/Beats.java")
+	jar := realenv.Compiled(t, "testdata/Beats.java")
 	s := realenv.New(t)
 	s.UseArchives(daemon.NoArchives) // Each Spark would have one made for two runs.
 	s.StartUp()
@@ -51,19 +49,4 @@ func TestHeartbeats(t *testing.T) {
 			}
 		}
 	}
-}
-
-// compiled is a jar of a program in Java, made against the environment's Spark.
-func compiled(t *testing.T, source string) string {
-	t.Helper()
-	classes, jar := t.TempDir(), filepath.Join(t.TempDir(), "program.jar")
-	for _, line := range [][]string{
-		{"javac", "-nowarn", "-d", classes, "-cp", filepath.Join(realenv.SparkHome(t), "jars", "*"), source},
-		{"jar", "--create", "--file", jar, "-C", classes, "."},
-	} {
-		if out, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", line[0], err, out)
-		}
-	}
-	return jar
 }

@@ -2,16 +2,18 @@ package org.apache.spark.memory.pacer
 
 import java.io.IOException
 import java.nio.{ByteBuffer, ByteOrder}
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, Paths}
 
 import org.junit.jupiter.api.Assertions._
 import org.junit.jupiter.api.{Test, Timeout}
 import org.junit.jupiter.api.io.TempDir
 
-import org.apache.spark.SparkConf
+import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
+import org.apache.spark.executor.ExecutorMetrics
 import org.apache.spark.memory.{MemoryManager, MemoryMode, UnifiedMemoryManager}
 import org.apache.spark.pacer.MemoryWish
-import org.apache.spark.storage.{BlockId, RDDBlockId}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.storage.{BlockId, RDDBlockId, StorageLevel}
 
 /** Against Spark's own manager, which checks at each acquisition that its sizes agree. */
 class MemoryPoolsTest {
@@ -130,6 +132,37 @@ class MemoryPoolsTest {
     assertEquals(Seq(7L, 7, 7, 7), parked.filter(_ == 7), "five pieces of 4 MiB, and then nothing more to do")
   }
 
+  /**
+   * Real blocks are evicted to disk, and how long a beat takes meanwhile is the figure evict.beat_s.max, which the bench
+   * reads from its file: the longest one of each round.
+   */
+  @Test @Timeout(300) def beatsAreSentWhileBlocksAreEvicted(): Unit = {
+    val sc = new SparkContext(new SparkConf(false).setMaster("local[2]").setAppName("t").set("spark.ui.enabled", "false")
+      .set("spark.memory.offHeap.enabled", "true").set("spark.memory.offHeap.size", s"${512 * MiB}b"))
+    try {
+      val env = SparkEnv.get
+      val p = MemoryPools.of(env)
+      assertEquals("", p.fixed)
+      val longest = (1 to 5).map { round =>
+        val blocks = cached(sc)
+        val mover = new MemoryPools.Mover(p, wish(64 * MiB))
+        var beats = Vector.empty[Long]
+        mover.start()
+        while (p.state.inForce > 64 * MiB) {
+          val began = System.nanoTime()
+          ExecutorMetrics.getCurrentMetrics(env.memoryManager)
+          beats :+= System.nanoTime() - began
+        }
+        mover.stop()
+        assertTrue(p.state.evicted >= round * 300 * MiB, s"${p.state.evicted} bytes evicted in $round rounds")
+        blocks.unpersist(blocking = true)
+        while (p.state.inForce < 512 * MiB) move(p, 512 * MiB, 2)
+        beats.max / 1e9
+      }
+      Files.writeString(Files.createDirectories(Paths.get("target", "figures")).resolve("evict.beat_s.max"), longest.mkString("\n"))
+    } finally sc.stop()
+  }
+
   @Test @Timeout(60) def anErrorDoesNotEndTheMover(): Unit = {
     val m = manager(64 * MiB)
     var errors = List(new OutOfMemoryError("for the test"), new NoClassDefFoundError("for the test"))
@@ -172,6 +205,13 @@ object MemoryPoolsTest {
 
   private def manager(offHeap: Long): UnifiedMemoryManager = new UnifiedMemoryManager(
     new SparkConf().set("spark.memory.offHeap.enabled", "true").set("spark.memory.offHeap.size", s"${offHeap}b"), 1L << 30, 1L << 29, 2)
+
+  /** 25 blocks of 16 MiB in off-heap memory. */
+  private def cached(sc: SparkContext): RDD[Array[Byte]] = {
+    val blocks = sc.parallelize(1 to 25, 25).map(_ => new Array[Byte]((16 * MiB).toInt)).persist(StorageLevel.OFF_HEAP)
+    blocks.count()
+    blocks
+  }
 
   /** A node's page that wants so many bytes. */
   private def wish(bytes: Long): MemoryWish = {

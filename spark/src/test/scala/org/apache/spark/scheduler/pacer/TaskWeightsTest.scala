@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test
 
 import org.apache.spark.{JobArtifactSet, TaskContext}
 import org.apache.spark.pacer.PacerExecutorPlugin
+import org.apache.spark.pacer.Wire.{Directive, DirectiveExecutor, StageKey}
 import org.apache.spark.scheduler.Task
 
 /** Stages of many tasks, whose weights are in classes. */
@@ -35,6 +36,26 @@ class TaskWeightsTest {
     assertEquals(5000 * TaskWeights.MeanWeight, w.sum)
     assertEquals(2, w.distinct.length)
     assertEquals(2400, w(4321) / 1e6, 30)
+  }
+
+  @Test def aStageOfFourMillionTasksIsWeighedAndBound(): Unit = {
+    val tasks = 4000000
+    val w = TaskWeights.of(Array.tabulate(tasks)(i => (i * 7919L % tasks) * 1024)).get
+    assertEquals(tasks * TaskWeights.MeanWeight, w.sum)
+    assertTrue(w.distinct.length <= TaskWeights.MostClasses, s"${w.distinct.length} weights")
+    val order = TaskWeights.heaviestFirst(w)
+    assertTrue((1 until tasks).forall(i => w(order(i - 1)) >= w(order(i))))
+    val b = new StageBindings
+    val key = StageKey(0, 0)
+    b.follow(Directive(1, gated = true, Seq("1", "2").map(e => DirectiveExecutor(e, s"n$e", 1)), ""))
+    Seq("1", "2").foreach(e => b.executorUp(e, s"n$e"))
+    assertEquals(Seq(2e6, 2e6), b.ready(key, 0, w, Map.empty, barrier = false).map(_.weight))
+    for (i <- 0 until 1000) {
+      assertEquals(w(order(i)), b.heaviestWaiting(key))
+      b.launched(key, order(i), "1")
+      b.ended(key, "1")
+      b.succeeded(key, order(i), 1)
+    }
   }
 
   @Test def theHeaviestComeFirstThoseThatWeighTheSameInOrder(): Unit = {

@@ -20,8 +20,9 @@
 //   - Executors that leave launch nothing more: their rest goes to others, and they are
 //     unbound when nothing of the stage runs on them.
 //   - Copies: a stage's last task is copied if it runs alone, three times as long as its weight says by the others, and
-//     its stage is late for it. The planner's word says that (shares that leave nothing to divide). The copy goes to an
-//     executor that runs nothing, on another node if there is one ([Task.Copy]); that has its weight as well.
+//     its stage is late for it. The planner's word says that (shares that leave nothing to divide, and any while the
+//     task runs alone). The copy goes to an executor that runs nothing, on another node if there is one ([Task.Copy]);
+//     that has its weight as well.
 //   - Ungated, all stages run on the first (lowest ids) executors of each node, as many as one
 //     stage has there, as in stock Spark, without shares.
 //   - A stage of another fair scheduler's pool than the planner names is bound to all executors, beside the

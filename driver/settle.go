@@ -242,7 +242,8 @@ func (b *Bindings) vacate() {
 }
 
 // handOver gives each executor that part of the rest which its share lacks of the
-// planner's. Where there is no rest, and none of a task is lacking, the planner has said that what runs is late.
+// planner's. Where there is no rest, and none of a task is lacking or one task runs, the planner has said that what
+// runs is late: it may know older shares.
 func (b *Bindings) handOver(h *api.StageShares) {
 	s := b.stage(h.StageKey)
 	if s == nil || h.Rev <= s.handed {
@@ -262,7 +263,8 @@ func (b *Bindings) handOver(h *api.StageShares) {
 	for _, p := range s.bound {
 		sum += lacks(p)
 	}
-	s.late = s.late || b.Gated() && !s.asks() && sum < MeanWeight // Else tasks were to move that have started.
+	// Else tasks were to move that have started.
+	s.late = s.late || b.Gated() && !s.asks() && (sum < MeanWeight || s.atWork() == 1)
 	if b.Gated() && sum > 0 {
 		b.divide(s, lacks)
 		b.changed.add(s.key)

@@ -127,6 +127,16 @@ func TestALastTaskThatIsLateIsTold(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+	older := []part{{3, 1, 1, 0.1}, {3, 2, 0, 1}} // The last but one has run elsewhere than its share says.
+	if got := word(older, 10, 1, false); len(got) != 2 || got[0] != 3 || got[1] != 3 {
+		t.Errorf("by older shares: %v", got)
+	}
+	if got := word(older, 10, 1, true); got != nil {
+		t.Errorf("others have its cores: %v", got)
+	}
+	if got := word(older, 10, 2, false); len(got) != 2 || got[0] == 3 {
+		t.Errorf("another task waits: %v", got)
+	}
 	if got := asTheyAre([]part{{20, 19, 1, 0}, {5, 5, 0, 1}}); len(got) != 2 || got[0] != 20 || got[1] != 5 {
 		t.Errorf("the shares as they are: %v", got)
 	}

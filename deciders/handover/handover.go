@@ -39,10 +39,7 @@ func (d *Decider) Moves(v ledger.View, a *ledger.App) (moves []ledger.Lever) {
 			continue
 		}
 		d.fold(v, a, s, true)
-		shares := divide(d.parts, left)
-		if shares == nil && lone(d.parts, left, s.Ready.Tasks-s.Finished()) && !denied(s) {
-			shares = asTheyAre(d.parts)
-		}
+		shares := word(d.parts, left, s.Ready.Tasks-s.Finished(), denied(s))
 		if shares == nil {
 			continue
 		}

@@ -443,13 +443,14 @@ private[scheduler] final class StageBindings {
 
   /**
    * Gives each executor that part of the rest which its share lacks of the planner's. Where there is no rest, and
-   * none of a task is lacking, the planner has said that what runs is late.
+   * none of a task is lacking or one task runs, the planner has said that what runs is late: it may know older shares.
    */
   private def handOver(h: StageShares): Unit = stages.get(h.key).filter(h.rev > _.handedOver).foreach { s =>
     s.handedOver = h.rev
     val lacks = s.bound.iterator.map(e => e -> math.max(0.0, h.weights.getOrElse(e, 0.0) * MeanWeight - s.launched(e))).toMap
     val sum = lacks.valuesIterator.sum
-    s.late |= gated && !s.asks && sum < MeanWeight // Else tasks were to move that have started.
+    // Else tasks were to move that have started.
+    s.late |= gated && !s.asks && (sum < MeanWeight || s.running.valuesIterator.sum == 1)
     if (gated && sum > 0) {
       divide(s, lacks)
       changed += s.key

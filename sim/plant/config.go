@@ -57,6 +57,8 @@ type Config struct {
 	Evict, Spill units.Bytes
 	// ExitSpread is the standard deviation of the logarithm of a driver's time to exit.
 	ExitSpread float64
+	// NoCopies says that no last task is copied: what copies save is measured beside such a world.
+	NoCopies bool
 	// Dispatch is what passes between a task's end and the next one's start.
 	Dispatch time.Duration
 	// Page is the time between two progress pages; 100 ms by default.

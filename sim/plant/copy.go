@@ -10,6 +10,9 @@ import (
 
 // copySlow starts copies of last tasks that run alone, where driver.Bindings grants them.
 func (d *Driver) copySlow() {
+	if d.plant.cfg.NoCopies {
+		return
+	}
 	now := d.plant.clock.Now()
 	for _, r := range d.stages.running() {
 		if r.remaining != 1 || r.unlaunched() > 0 {

@@ -117,6 +117,7 @@ func (d *Driver) Watch() []api.StageKey {
 		d.offerAll()
 	}
 	d.copySlow()
+	d.tellChanges()
 	return opened
 }
 

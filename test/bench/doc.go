@@ -191,6 +191,9 @@
 //	precision.late                       how many of those runs were late
 //	slow_node.exit_error_pct, .late      as deadline.exit_error_pct, on two nodes of which one has a third of its
 //	                                     speed, due after 1.4 times what the recorded run took there
+//	speculation.saved_s                  how much earlier an application ends in virtual time where the largest task of a
+//	                                     stage is copied, which is on a node at a third of its speed (copied.go)
+//	speculation.late_saved, .late_made   how many pairs of these runs are late without copies alone, and with them alone
 //	sql.exit_error_pct.WAY               as deadline.exit_error_pct, of a report of TPC-H's 22 queries (sql.go),
 //	                                     due after 1.4 times what its recorded run took: the same, with other dates in
 //	                                     its filters, six queries fewer, six more than its profile has, in reversed and

@@ -31,7 +31,8 @@ func queueRows(o trialOptions) []row {
 	measure := func(t testing.TB, add adder) { waited(t, add, o) }
 	return []row{{name: "queue-live", minutes: 2 + 4*float64(o.runs), spark: true, measure: measure},
 		{name: "slow-node", minutes: 8, spark: true, extra: true,
-			measure: func(t testing.TB, add adder) { slowed(t, add, slowRuns) }}}
+			measure: func(t testing.TB, add adder) { slowed(t, add, slowRuns) }},
+		{name: "copies", minutes: 0.3, measure: copied}}
 }
 
 // waited measures how long a person waits for the first task on two nodes, each of which holds one executor and

@@ -271,7 +271,7 @@ func goals() []benchline.Goal {
 		between("prophet.makespan_gain_pct.prophet-no-backoff", 14, 42), least("prophet.order_ok", 1),
 		least("prophet.execution_gain_pct.*", 0.01), most("placement.norm_ms.10k", 20), most("trace.s", 90),
 		most("trace.rss_mib", 256), least("forecast.coverage_pct.gp", 97),
-		most("slow_node.late", 0),
+		most("slow_node.late", 0), least("speculation.late_saved", 1),
 		exactly("slots.used", 2), most("straggler.idle_executors", 0), most("zombie.wait_s.max", 1),
 		most("lock.visits_per_task", 5), most("evict.beat_s.max", 0.5), most("beats.lost.*", 0),
 		exactly("contexts.accepted", 3),

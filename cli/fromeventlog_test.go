@@ -38,7 +38,7 @@ func TestEventLogsMakeProfiles(t *testing.T) {
 	// Without --put it needs no planner, and prints a profile that put takes.
 	o := w.run(t, "profiles", "from-eventlog", filepath.Join(dir, "app-1"))
 	p, err := api.DecodeProfile(strings.NewReader(o.out))
-	if o.code != 0 || err != nil || !p.Contended || p.Name != "sales *" || p.Work() != 4 || !strings.Contains(o.err, "new") {
+	if o.code != 0 || err != nil || !p.Contended || p.Name != "sales *" || p.Work() != 2.6 || !strings.Contains(o.err, "new") {
 		t.Fatalf("exit %d, %v: %s\n%s", o.code, err, o.err, o.out)
 	}
 	piped := w.runWith(t, context.Background(), smallLog, "profiles", "from-eventlog", "-", "--name", "mine")

@@ -10,8 +10,15 @@ import (
 // guessedFactor is how many times the CPU time of its threads a JVM's stage uses where nothing says more.
 const guessedFactor = 1.3
 
-// compiling is how much CPU time of an executor's tasks its compilers match until its code is compiled.
-const compiling units.Work = 5
+// compiling is for how much CPU time of an executor's tasks its code is compiled. Where cores are short compilers take
+// their time from tasks, which run for longer than their threads use. Where they are not, or others take it, too, that
+// says nothing, and compilers are taken to use as much as tasks: stolen is by how many times tasks run for longer at
+// least, mostCompiled what both use at most.
+const (
+	compiling    units.Work = 5
+	stolen                  = 1.1
+	mostCompiled            = 2
+)
 
 // An application tells its factor where its tasks used so much CPU time. A factor beyond the bound is the waiting for a
 // busy machine.
@@ -33,7 +40,7 @@ type factors struct {
 
 // factorsOf are the factors that the log itself tells.
 func factorsOf(app *eventlog.Application) factors {
-	var cpu, ran units.Seconds
+	var all, rest struct{ cpu, ran units.Seconds } // rest is what is behind the compilation.
 	compiled, left := map[api.StageKey]units.Work{}, compiling*units.Work(len(app.Executors))
 	for i := range app.Stages {
 		if app.Stages[i].Python {
@@ -41,17 +48,26 @@ func factorsOf(app *eventlog.Application) factors {
 		}
 		for k := range app.Stages[i].Attempts {
 			m := &app.Stages[i].Attempts[k].Done.Metrics
-			cpu, ran = cpu+m.CPU, ran+busy(m)+m.GC
 			part := min(left, units.Work(m.CPU))
 			left -= part
 			compiled[api.StageKey{Stage: app.Stages[i].ID, Attempt: app.Stages[i].Attempts[k].Attempt}] = part
+			all.cpu, all.ran = all.cpu+m.CPU, all.ran+ran(m)
+			if behind := m.CPU - units.Seconds(part); behind > 0 {
+				rest.cpu, rest.ran = rest.cpu+behind, rest.ran+ran(m)*behind/m.CPU
+			}
 		}
 	}
-	if cpu >= leastTold && ran >= cpu && ran <= mostFactor*cpu {
-		return factors{whole: float64(ran / cpu), sure: api.SureDerived, compiled: compiled}
+	if rest.cpu < leastTold {
+		rest = all
+	}
+	if rest.cpu >= leastTold && rest.ran >= rest.cpu && rest.ran <= mostFactor*rest.cpu {
+		return factors{whole: float64(rest.ran / rest.cpu), sure: api.SureDerived, compiled: compiled}
 	}
 	return factors{whole: guessedFactor, sure: api.SureGuessed, compiled: compiled}
 }
+
+// ran is for how long tasks, or the collector, kept their cores.
+func ran(m *eventlog.Metrics) units.Seconds { return busy(m) + m.GC }
 
 // busy is for how long tasks ran and did not wait for a fetch, the disk or the collector.
 func busy(m *eventlog.Metrics) units.Seconds { return max(0, m.Run-m.FetchWait-m.WriteTime-m.GC) }
@@ -82,5 +98,9 @@ func (f *factors) work(s *eventlog.Stage, a *eventlog.Attempt) (units.Work, api.
 		return max(cpu, units.Work(busy(&a.Done.Metrics)+busy(&a.Lost.Metrics))), api.SureGuessed
 	}
 	early := f.compiled[api.StageKey{Stage: s.ID, Attempt: a.Attempt}]
-	return 2*early + (cpu-early)*units.Work(f.whole), f.sure
+	first := float64(mostCompiled)
+	if by := float64(ran(&a.Done.Metrics) / max(a.Done.CPU, 1e-9)); by > stolen {
+		first = min(first, max(f.whole, by))
+	}
+	return early*units.Work(first) + (cpu-early)*units.Work(f.whole), f.sure
 }

@@ -95,9 +95,11 @@ func TestAFactorIsMeasuredDerivedOrGuessed(t *testing.T) {
 		python, jvm  float64
 		sure         api.Sure
 	}{
-		{"derived from the time without waiting", 2, 2.5, 0.1, 0, 24, 36.25, api.SureDerived},
+		{"derived from the time without waiting", 2, 2.5, 0.1, 0, 24, 25, api.SureDerived},
 		{"a busy machine tells nothing", 2, 9, 0, 0, 90, 36.5, api.SureGuessed},
-		{"too little work tells nothing", 0.1, 0.12, 0, 0, 1.2, 2, api.SureGuessed},
+		{"too little work tells nothing", 0.1, 0.12, 0, 0, 1.2, 1.3, api.SureGuessed},
+		{"compilers take their time from tasks", 1, 1.7, 0.1, 0, 16, 17, api.SureGuessed},
+		{"compilers have cores of their own", 4, 4.2, 0, 0, 42, 56.25, api.SureDerived},
 		{"measured by earlier runs", 2, 2.5, 0, 1.5, 30, 30, api.SureMeasured},
 	} {
 		app := job(c.cpu, c.run, c.gc)

@@ -13,15 +13,10 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/units"
 )
 
-// Members of packed objects: what they stand for.
-const (
-	inColumns = "\x00" // A list of objects, as the lists of their members.
-	byNumber  = "\x01" // An object with numbers as names, as the list of its members.
-	itsNumber = "\x02" // The name of such a member.
-)
+// inColumns is the member of a packed object that stands for a list of objects, as the lists of their members.
+const inColumns = "\x00"
 
 // packedDigits are those that numbers keep of what runs have taught: no two runs agree in more. coarse are the
 // members of which runs differ by more.
@@ -66,12 +61,7 @@ func Pack(p api.Profile) ([]byte, error) {
 			}
 		}
 	}
-	text, err := json.Marshal(rated(p, func(of, known units.Rate) units.Rate {
-		if of == known {
-			return 0
-		}
-		return of
-	}))
+	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("pack profile %s: %w", p.Name, err)
 	}
@@ -103,7 +93,6 @@ func Unpack(packed []byte) (p api.Profile, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
-	p = rated(p, func(of, known units.Rate) units.Rate { return cmp.Or(of, known) })
 	if err == nil {
 		err = p.Validate()
 	}
@@ -122,19 +111,6 @@ func rounded(n int64) int64 {
 	return (n + unit/2) / unit * unit
 }
 
-// rated is p with nominal rates made of what they are and what records and work say.
-func rated(p api.Profile, of func(is, known units.Rate) units.Rate) api.Profile {
-	p.Stages, p.Variants = slices.Clone(p.Stages), slices.Clone(p.Variants)
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		s.NominalRate = of(s.NominalRate, rate(s.Records, s.CoreSeconds))
-	}
-	for i := range p.Variants {
-		p.Variants[i] = rated(p.Variants[i], of)
-	}
-	return p
-}
-
 func anyOf(r io.Reader) (v any, err error) {
 	d := json.NewDecoder(r)
 	d.UseNumber()
@@ -149,9 +125,6 @@ func columns(v any, digits int) any {
 			return json.Number(strings.Replace(strconv.FormatFloat(f, 'g', digits, 64), "e-0", "e-", 1))
 		}
 	case map[string]any:
-		if list := byNumbers(v); list != nil {
-			return map[string]any{byNumber: columns(list, digits)}
-		}
 		for key := range v {
 			v[key] = columns(v[key], min(digits, cmp.Or(coarse[key], digits)))
 		}
@@ -176,19 +149,6 @@ func columns(v any, digits int) any {
 	return v
 }
 
-// byNumbers are the members of an object all of which are objects with numbers as names, nil of any other.
-func byNumbers(v map[string]any) (list []any) {
-	for _, key := range slices.Sorted(maps.Keys(v)) {
-		object, is := v[key].(map[string]any)
-		if _, err := strconv.Atoi(key); err != nil || !is {
-			return nil
-		}
-		object[itsNumber] = key
-		list = append(list, object)
-	}
-	return list
-}
-
 // rows is what columns was made of. A member without a value is left out.
 func rows(v any) any {
 	switch v := v.(type) {
@@ -204,30 +164,19 @@ func rows(v any) any {
 			var list []any
 			for key, column := range shared {
 				cells, _ := column.([]any)
-				if list == nil {
-					list = make([]any, len(cells))
-				}
-				for i := range min(len(list), len(cells)) {
-					if cells[i] == nil {
-						continue
+				list = append(list, make([]any, max(0, len(cells)-len(list)))...)
+				for i, cell := range cells {
+					of, _ := list[i].(map[string]any)
+					if of == nil && cell != nil {
+						of = map[string]any{}
+						list[i] = of
 					}
-					if list[i] == nil {
-						list[i] = map[string]any{}
+					if cell != nil {
+						of[key] = cell
 					}
-					list[i].(map[string]any)[key] = cells[i]
 				}
 			}
 			return list
-		}
-		if list, is := v[byNumber].([]any); is {
-			of := make(map[string]any, len(list))
-			for _, item := range list {
-				object, _ := item.(map[string]any)
-				key, _ := object[itsNumber].(string)
-				delete(object, itsNumber)
-				of[key] = object
-			}
-			return of
 		}
 	}
 	return v

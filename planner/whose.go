@@ -102,11 +102,11 @@ func whatIf(i inquiry, ev PlanQuery) (api.PlanReply, error) {
 
 // version is the body of the version of p of a number, 0 for the newest.
 func version(p *ledger.Profile, number int) (api.Profile, error) {
-	body, err := versions.Of(p).Body(number, p.Body)
+	body, err := versions.Of(p).Body(number, &p.Body)
 	if err != nil {
-		return body, api.Errorf(api.KindNotFound, "profile %q: %v", p.Body.Name, err)
+		return api.Profile{}, api.Errorf(api.KindNotFound, "profile %q: %v", p.Body.Name, err)
 	}
-	return body, nil
+	return *body, nil
 }
 
 // ownedProfile is findProfile for who changes it: an operator changes what is everybody's.

@@ -136,34 +136,19 @@ func (h History) Pin(number int) (History, error) {
 	return recent(slices.Clone(h.Versions), number), nil
 }
 
-// Body is that of the version of a number, where newest is the profile.
-func (h History) Body(number int, newest api.Profile) (api.Profile, error) {
+// Body is that of the version of a number, where newest is that of the newest and of 0.
+func (h History) Body(number int, newest *api.Profile) (*api.Profile, error) {
 	v, there := h.Find(number)
 	switch {
 	case !there && number != 0:
 		_, err := h.Pin(number)
-		return api.Profile{}, err
+		return nil, err
 	case v.Number == h.Newest().Number || number == 0:
 		return newest, nil
+	case v.Whole != nil:
+		return v.Whole, nil
 	}
-	return v.body()
-}
-
-// body is that of a version that is not the newest.
-func (v Version) body() (api.Profile, error) {
-	if v.Whole != nil {
-		return *v.Whole, nil
-	}
-	return Unpack(v.Body)
-}
-
-// Instead is the body of the version that is pinned, nil where that is the newest, or none is.
-func (h History) Instead() (*api.Profile, error) {
-	v, there := h.Find(h.Pinned)
-	if !there || v.Number == h.Newest().Number {
-		return nil, nil
-	}
-	body, err := v.body()
+	body, err := Unpack(v.Body)
 	return &body, err
 }
 

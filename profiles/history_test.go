@@ -75,7 +75,7 @@ func TestVersionsAreKept(t *testing.T) {
 		var got []int
 		for _, v := range h.Versions {
 			got = append(got, v.Number)
-			p, err := h.Body(v.Number, *newest())
+			p, err := h.Body(v.Number, newest())
 			if err != nil || p.Stages[0].CoreSeconds != units.Work(v.Number) {
 				t.Fatalf("version %d is %v, %v", v.Number, p.Stages, err)
 			}
@@ -93,13 +93,14 @@ func TestAProfileOfBeforeIsTheFirstVersion(t *testing.T) {
 	if len(h.Versions) != 2 || h.Newest().Number != 2 {
 		t.Fatalf("%+v", h)
 	}
-	if p, err := h.Body(1, one(20, 1)); err != nil || p.Stages[0].CoreSeconds != 10 {
+	newest := one(20, 1)
+	if p, err := h.Body(1, &newest); err != nil || p.Stages[0].CoreSeconds != 10 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err := h.Body(0, one(20, 1)); err != nil || p.Stages[0].CoreSeconds != 20 {
+	if p, err := h.Body(0, &newest); err != nil || p.Stages[0].CoreSeconds != 20 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := h.Body(7, one(20, 1)); err == nil || !strings.Contains(err.Error(), "there are 1, 2") {
+	if _, err := h.Body(7, &newest); err == nil || !strings.Contains(err.Error(), "there are 1, 2") {
 		t.Errorf("%v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (s *State) UnmarshalJSON(record []byte) error {
 // plan makes what is planned with of the pinned version.
 func (s *State) plan() error {
 	s.planned = nil
-	body, err := s.Instead()
+	body, err := s.Body(s.Pinned, nil)
 	if err == nil && body != nil {
 		s.planned, err = ledger.NewProfile(*body)
 	}

@@ -61,12 +61,9 @@ func (s Settings) Moment(name string) int64 {
 // Executor is one that the log has seen come.
 type Executor struct {
 	ID    api.ExecutorID
-	Host  string
 	Cores int
 	// Added and Removed are when it came and went; Removed is 0 for one that stayed to the application's end.
 	Added, Removed int64
-	// Reason is why it went.
-	Reason string
 }
 
 // Job is a Spark job.
@@ -81,8 +78,6 @@ type Job struct {
 	Query int64
 	// Pool is the fair scheduler's pool, "" for none.
 	Pool string
-	// Tags are its job tags.
-	Tags []string
 }
 
 // NoQuery is the number of the query of what belongs to none.
@@ -158,8 +153,6 @@ type Totals struct {
 	Tasks int
 	// Metrics are their sums; of PeakMemory the most of one.
 	Metrics
-	// Slots is how long they held their slots, from launch to finish.
-	Slots units.Seconds
 	// LongestCPU, LongestRun and MostBytes are the most of one task: of CPU time, of run time, of bytes read.
 	LongestCPU, LongestRun units.Seconds
 	MostBytes              int64
@@ -182,10 +175,8 @@ type Metrics struct {
 	// GC is the collector's time meanwhile. FetchWait and WriteTime are waits for shuffled data and for
 	// the disk.
 	GC, FetchWait, WriteTime units.Seconds
-	// SpilledMemory and SpilledDisk are what did not fit, in memory and on disk.
-	SpilledMemory, SpilledDisk int64
-	// PeakMemory is the most execution memory at a time.
-	PeakMemory int64
+	// SpilledDisk is what did not fit, on the disk, PeakMemory the most execution memory at a time.
+	SpilledDisk, PeakMemory int64
 	// Input and Fetched are what it read: from outside, and of shuffles. RemoteBytes are those of the latter
 	// that came from other hosts.
 	Input, Fetched Flow

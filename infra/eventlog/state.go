@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/profiles"
@@ -73,10 +72,8 @@ type event struct {
 	} `json:"System Properties"`
 	Executor api.ExecutorID `json:"Executor ID"`
 	Info     struct {
-		Host  string `json:"Host"`
-		Cores int    `json:"Total Cores"`
+		Cores int `json:"Total Cores"`
 	} `json:"Executor Info"`
-	Reason     string     `json:"Removed Reason"`
 	Job        int        `json:"Job ID"`
 	Submitted  int64      `json:"Submission Time"`
 	Completed  int64      `json:"Completion Time"`
@@ -96,7 +93,6 @@ type event struct {
 type properties struct {
 	Execution string `json:"spark.sql.execution.id"`
 	Pool      string `json:"spark.scheduler.pool"`
-	Tags      string `json:"spark.job.tags"`
 	Stream    string `json:"sql.streaming.queryId"`
 	Batch     string `json:"spark.streaming.internal.batchTime"`
 }
@@ -150,13 +146,13 @@ func environment(r *reader, e *event) error {
 func executorAdded(r *reader, e *event) error {
 	r.executors[e.Executor] = len(r.app.Executors)
 	r.app.Executors = append(r.app.Executors,
-		Executor{ID: e.Executor, Host: e.Info.Host, Cores: e.Info.Cores, Added: r.moment(e.Timestamp)})
+		Executor{ID: e.Executor, Cores: e.Info.Cores, Added: r.moment(e.Timestamp)})
 	return nil
 }
 
 func executorRemoved(r *reader, e *event) error {
 	if i, known := r.executors[e.Executor]; known && r.app.End == 0 {
-		r.app.Executors[i].Removed, r.app.Executors[i].Reason = r.moment(e.Timestamp), e.Reason
+		r.app.Executors[i].Removed = r.moment(e.Timestamp)
 		r.losses++
 	}
 	return nil
@@ -165,9 +161,6 @@ func executorRemoved(r *reader, e *event) error {
 func jobStart(r *reader, e *event) error {
 	p := &e.Properties
 	job := Job{ID: e.Job, Submitted: r.moment(e.Submitted), Stages: e.Stages, Query: p.query(), Pool: p.Pool}
-	if p.Tags != "" {
-		job.Tags = strings.Split(p.Tags, ",")
-	}
 	r.app.Streaming = r.app.Streaming || p.Stream != "" || p.Batch != ""
 	for _, stage := range job.Stages {
 		if _, known := r.first[stage]; !known {

@@ -134,8 +134,6 @@ func (s *scan) metrics(m *Metrics) {
 			m.Run = s.seconds(milli)
 		case "JVM GC Time":
 			m.GC = s.seconds(milli)
-		case "Memory Bytes Spilled":
-			m.SpilledMemory = s.number()
 		case "Disk Bytes Spilled":
 			m.SpilledDisk = s.number()
 		case "Peak Execution Memory":
@@ -202,7 +200,6 @@ func (t *Totals) add(task *Task, tasks int) {
 	t.Last = max(t.Last, task.Finish)
 	t.Tasks++
 	held := units.Seconds(float64(max(0, task.Finish-task.Launch)) / milli)
-	t.Slots += held
 	t.LongestCPU, t.LongestRun = max(t.LongestCPU, task.CPU), max(t.LongestRun, task.Run)
 	size := task.Read().Bytes
 	t.MostBytes = max(t.MostBytes, size)
@@ -223,7 +220,6 @@ func (m *Metrics) add(o *Metrics) {
 	m.GC += o.GC
 	m.FetchWait += o.FetchWait
 	m.WriteTime += o.WriteTime
-	m.SpilledMemory += o.SpilledMemory
 	m.SpilledDisk += o.SpilledDisk
 	m.PeakMemory = max(m.PeakMemory, o.PeakMemory)
 	m.Input, m.Fetched = m.Input.plus(o.Input), m.Fetched.plus(o.Fetched)

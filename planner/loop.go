@@ -54,9 +54,9 @@ type Store interface {
 // is too much, is refused with KindTransient.
 //
 // Questions hold nobody up: the loop cuts a snapshot for all that have come, which takes a tenth of
-// its time at most, and two goroutines answer, one those
-// about what there is, one those about what a deadline would mean, each principal's in turn. A principal that has too
-// many under way is refused with KindTransient before the loop hears of it.
+// its time at most, and two goroutines answer, one those about what there is, one those about what a deadline would
+// mean, each principal's in turn. A third one packs profiles. A principal that has too many under way is refused with
+// KindTransient before the loop hears of it.
 //
 // A turn drains the queue, steps the engine through all of it, syncs the store
 // once, then publishes and replies. Changes that could not be stored are neither published nor acknowledged: requests

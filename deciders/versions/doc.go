@@ -6,6 +6,8 @@
 //
 //	version  a body that a profile had, with its number, its day, and what made it; the newest is the profile itself
 //	pinned   the version that runs are planned with; they go on teaching the newest
+//	packed   of a version: in few bytes. The planner's shell packs and no step of its loop does (Packed); until then the
+//	         body of a version that has been replaced is kept whole
 //
 // That a paced run failed, or a run at all cores after it, changes the newest version and makes none.
 package versions

@@ -382,6 +382,7 @@ type ControlReply struct {
 	// Listed are profiles without their bodies, History the versions of one.
 	Listed  []ProfileSummary `json:"listed,omitempty"`
 	History *ProfileHistory  `json:"history,omitempty"`
+	Knee    *Knee            `json:"knee,omitempty"`
 	Nodes   []NodeSummary    `json:"nodes,omitempty"`
 	// Policy is how the queue is served; with it Apps are those that wait, in their order.
 	Policy *QueueDetail `json:"policy,omitempty"`
@@ -431,6 +432,7 @@ const (
 	VerbProfileRm  Verb = "profile-rm"
 	// VerbVersions asks for the versions of a profile, and with a Query for what has changed between two of them.
 	VerbVersions   Verb = "profile-versions"
+	VerbKnee       Verb = "profile-knee"
 	VerbPin        Verb = "profile-pin"
 	VerbUnpin      Verb = "profile-unpin"
 	VerbNodes      Verb = "nodes"
@@ -461,7 +463,7 @@ const (
 func Verbs() []Verb {
 	return []Verb{VerbApps, VerbApp, VerbWhy, VerbRelease, VerbDeadline, VerbCap, VerbKill, VerbStep, VerbProfiles,
 		VerbProfile, VerbProfilePut,
-		VerbProfileRm, VerbVersions, VerbPin, VerbUnpin,
+		VerbProfileRm, VerbVersions, VerbKnee, VerbPin, VerbUnpin,
 		VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
 		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,

@@ -142,9 +142,12 @@ func WebURL(text string) string {
 
 // NodeRange says on how many nodes an application has executors (spark.pacer.nodes.least and spark.pacer.nodes.most).
 // It starts where Least have room, 0 counting as 1, and gets no more than Most, 0 for as many as the planner gives.
+// HeapAuto says that there the planner chooses executors' heap by earlier runs where it knows some: Launch.Heap is what
+// that begins with (spark.pacer.memory.heap).
 type NodeRange struct {
-	Least int `json:"least,omitempty"`
-	Most  int `json:"most,omitempty"`
+	Least    int  `json:"least,omitempty"`
+	Most     int  `json:"most,omitempty"`
+	HeapAuto bool `json:"heap_auto,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same

@@ -337,6 +337,8 @@ type StageStatus struct {
 	// a core-second). LargeReading is the part of it in which they read their records; 0 without any.
 	LargeCPU     units.Work `json:"large_core_seconds,omitempty"`
 	LargeReading units.Work `json:"large_reading_core_seconds,omitempty"`
+	// Heap is told while no task of the stage runs there; zero otherwise, and where the JVM does not tell.
+	Heap HeapUse `json:"heap,omitzero"`
 	// Samples are the ticks since the last status, oldest first, at most MostSamples.
 	Samples []StageSample `json:"samples,omitempty"`
 }

@@ -48,6 +48,8 @@ func (r RegisterRequest) Validate() error {
 	if n := r.Nodes; n != nil {
 		f.count("nodes.least", n.Least, MostExecutorID)
 		f.count("nodes.most", n.Most, MostExecutorID)
+		f.check(!n.HeapAuto || r.Launch.Heap >= LeastHeap, "heap_bytes is %d, want at least %d (spark.executor.memory) "+
+			"where spark.pacer.memory.heap is auto", int64(r.Launch.Heap), int64(LeastHeap))
 		f.check(n.Most <= 0 || n.Least <= n.Most, "nodes.least is %d, more than nodes.most, %d", n.Least, n.Most)
 	}
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")

@@ -204,6 +204,7 @@ func (s *StageStatus) look(f *faults) {
 	within(f, "quota_changes", &s.QuotaChanges, 0, MostCount)
 	within(f, "large_core_seconds", &s.LargeCPU, 0, MostAmount)
 	within(f, "large_reading_core_seconds", &s.LargeReading, 0, MostAmount)
+	s.Heap.look(f)
 	if f.pass == fits {
 		s.Samples = s.Samples[max(0, len(s.Samples)-MostSamples):]
 	}

@@ -274,6 +274,27 @@ func TestVersionsAreListedAndCompared(t *testing.T) {
 	}
 }
 
+func TestTheKneeOfAHeapIsPrinted(t *testing.T) {
+	w := newWorld(t)
+	f := startPlanner(t, &fakePlanner{knee: &api.Knee{V: api.Version, Name: "wordcount", Good: 2 << 30, Bad: 1 << 30, Next: 1536 << 20,
+		Runs: []api.KneeRun{{Heap: 1 << 30, Work: 80, Live: 900 << 20, Collecting: 0.75, Bad: true},
+			{Heap: 1280 << 20, OutOfMemory: true, Bad: true}, {Heap: 2 << 30, Work: 40.25, Live: 1 << 30, Collecting: 0.05}},
+		Advice: "the next run has 1536m", Sure: "between 1g and 2g"}})
+	o := w.run(t, "--planner", f.address, "profiles", "knee", "wordcount", "--shared")
+	for _, want := range []string{"HEAP", "1g", "80.0", "75%", "too small", "out of memory", "40.2", "good", "the next run has 1536m", "between 1g and 2g"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s%s", want, o.out, o.err)
+		}
+	}
+	if q := f.last(t, api.VerbKnee); q.Profile != "wordcount" || !q.Shared {
+		t.Errorf("asked for %+v", q)
+	}
+	if got := jsonOf[api.Knee](t, w.run(t, "--planner", f.address, "profiles", "knee", "wordcount", "-o", "json")); len(got.Runs) != 3 || got.Advice == "" {
+		t.Errorf("%+v", got)
+	}
+	w.run(t, "--planner", f.address, "profiles", "knee").wantLine(t, command.ExitUsage, "knee")
+}
+
 func TestVariantsAreCountedAndShown(t *testing.T) {
 	w := newWorld(t)
 	p, other := profile("wordcount"), profile("wordcount")

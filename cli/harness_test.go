@@ -30,6 +30,7 @@ type fakePlanner struct {
 	why      map[api.AppID]*api.Why
 	profiles []api.Profile
 	history  *api.ProfileHistory
+	knee     *api.Knee
 	nodes    []api.NodeSummary
 	plan     api.PlanReply
 	policy   *api.QueueDetail
@@ -136,6 +137,8 @@ func (f *fakePlanner) control(v api.Verb, r api.ControlRequest) api.ControlReply
 		for i := range f.profiles {
 			reply.Listed = append(reply.Listed, f.profiles[i].Summary())
 		}
+	case api.VerbKnee:
+		reply.Knee = f.knee
 	case api.VerbVersions:
 		reply.History = f.history
 	case api.VerbProfile:

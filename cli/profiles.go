@@ -21,7 +21,7 @@ import (
 func profilesCommand(sh *shell) *cobra.Command {
 	of := profileCommands{sh}
 	return group("profiles", "List, show, store and remove profiles",
-		of.list(), of.show(), of.history(), of.diff(), of.pin(), of.unpin(), of.put(), of.fromEventLog(), of.rm(),
+		of.list(), of.show(), of.history(), of.diff(), of.knee(), of.pin(), of.unpin(), of.put(), of.fromEventLog(), of.rm(),
 		of.schema())
 }
 

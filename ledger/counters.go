@@ -45,6 +45,8 @@ type Sight struct {
 	// Lacked is the time for which it got less than it asked for, each moment counted by
 	// the part that was missing.
 	Lacked units.Seconds
+	// Heap is how it used its heap for the stage, nil while that is not told. It is replaced, not changed.
+	Heap *api.HeapUse
 }
 
 // Pace is what an executor has done for a stage lately, smoothed over paceTime.

@@ -405,6 +405,10 @@ func count(l *Ledger, a *App, n *Node, s *api.StageStatus) {
 		advanced(a, l)
 	}
 	v.Progress, v.Finished = s.Progress.Clamp(), max(v.Finished, s.Finished)
+	if s.Heap != (api.HeapUse{}) {
+		heap := s.Heap
+		v.Heap = &heap
+	}
 	limit := l.sampleLimit(a)
 	for _, tick := range s.Samples {
 		at := a.At(l.now) - tick.Age

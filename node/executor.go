@@ -114,6 +114,7 @@ type seen struct {
 	baseline bool
 	// fresh says that its first page came in this tick.
 	fresh bool
+	heap  heapWatch
 }
 
 // record returns the record of the stage, made when it is new.

@@ -37,6 +37,7 @@ type record struct {
 
 	// As StageStatus has them.
 	largeCPU, largeReading units.Work
+	heap                   heapUse
 
 	progress     units.Fraction
 	quotaChanges int
@@ -131,4 +132,7 @@ func (r *record) describe(s *api.StageStatus, key Key, now units.Instant) {
 	s.CPU, s.Progress, s.QuotaChanges, s.Samples = r.cpu, r.progress, r.quotaChanges, r.samples[:r.n:r.n]
 	s.Finished = r.finished
 	s.LargeCPU, s.LargeReading = r.largeCPU, r.largeReading
+	if r.running == 0 {
+		s.Heap = r.heap.HeapUse
+	}
 }

@@ -273,7 +273,22 @@ func (r *roster) foldPage(x *executor, p *meter.Page, now units.Instant) bool {
 		x.record(s.Key).see(s, now, x.seen.baseline)
 	}
 	x.seen.baseline = false
+	x.foldHeap(p)
 	return true
+}
+
+// foldHeap takes in what a newer page tells of x's heap, after its stages.
+func (x *executor) foldHeap(p *meter.Page) {
+	running := 0
+	for _, record := range x.records {
+		running += record.running
+	}
+	look, tells := x.seen.heap.look(p, x.memory.heap, running)
+	for _, record := range x.records {
+		if tells && record.running > 0 {
+			record.heap.add(look)
+		}
+	}
 }
 
 // measure has the meters of x's targets see a page that was taken in.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/heap"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
@@ -40,6 +41,9 @@ func (r endings) conclude(a *ledger.App) {
 			r.record(ledger.RunNotRecorded{App: a.ID, Err: err})
 		}
 		r.taught(a, &d.AppSummary, how, learnt, err)
+		if f, ok := heap.Learn(r.view, a); ok {
+			r.record(f)
+		}
 	}
 	if key, state, ok := r.line.Learn(r.view, a); ok {
 		r.record(ledger.QueueLearnt{Key: key, State: state})

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/consolidation"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/heap"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
@@ -70,6 +71,7 @@ var questions = map[api.Verb]question{
 	api.VerbProfiles: inquiry.listProfiles,
 	api.VerbProfile:  inquiry.showProfile,
 	api.VerbVersions: inquiry.history,
+	api.VerbKnee:     inquiry.knee,
 	api.VerbReport:   inquiry.report,
 	api.VerbCores:    inquiry.promised,
 }
@@ -265,6 +267,16 @@ func (i inquiry) history(q api.ControlRequest) (api.ControlReply, error) {
 		h.Diff, err = compare(p, s, q.Query.From, q.Query.To)
 	}
 	return api.ControlReply{History: &h}, err
+}
+
+// knee is what is known of the heap of a profile's runs.
+func (i inquiry) knee(q api.ControlRequest) (r api.ControlReply, err error) {
+	p, err := findProfile(i.view, q)
+	if err == nil {
+		k := heap.Report(p)
+		r.Knee = &k
+	}
+	return r, err
 }
 
 // compare is what has changed between two versions of p.

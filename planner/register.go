@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/heap"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner/access"
@@ -101,7 +102,11 @@ func (r drivers) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, er
 	case len(seats) > 0:
 		return r.reclaim(by, q, seats)
 	}
-	endings{r.core}.concludeRuns(admission.ProfileOf(r.view, q))
+	profile := admission.ProfileOf(r.view, q)
+	endings{r.core}.concludeRuns(profile)
+	if q.Nodes != nil && q.Nodes.HeapAuto && q.Launch.Attach == nil {
+		q.Launch.Heap = heap.Of(r.view.Profile(q.User, profile)).Choose(q.Launch.Heap, q.Deadline > 0)
+	}
 	// Where no node runs executors for it, an id is only a wish: it passes no bound, and not the queue.
 	wish := q.AppID != "" && q.Executors > 0 && r.view.EndedApp(q.AppID) == nil && r.view.App(q.AppID) == nil
 	d, err := admission.Decide(r.outlook, r.places, q)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,7 +61,7 @@ func TestTheDriversRegistrationIsOurs(t *testing.T) {
 	got := decode[api.RegisterRequest](t, "register.json")
 	want := api.RegisterRequest{
 		V: api.Version, Submission: "u-1", Name: "wordcount", Profile: "wc", User: "alice", UIWebURL: "http://driver-1:4040",
-		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Nodes: &api.NodeRange{Least: 2, Most: 5}, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001-3fa94c", Watched: true, UTCOffset: 3600, Program: "/jobs/wc.py", ByMoment: true, Key: "U" + strings.Repeat("ABC2567", 7) + "ABCDEF", Executors: 7, Planner: "planner-1",
+		Deadline: 90, Elapsed: 4.5, RequireFeasible: true, NoWait: true, Nodes: &api.NodeRange{Least: 2, Most: 5, HeapAuto: true}, Mode: api.ModeObserve, Class: api.ClassBatch, AppID: "app-20261121043012-0001-3fa94c", Watched: true, UTCOffset: 3600, Program: "/jobs/wc.py", ByMoment: true, Key: "U" + strings.Repeat("ABC2567", 7) + "ABCDEF", Executors: 7, Planner: "planner-1",
 		Context: 2, Before: 12.5, Shared: true,
 		Launch: api.Launch{Certainty: 0.9, JobMost: 16,
 			DriverURL: "spark://CoarseGrainedScheduler@127.0.0.1:40123", SparkHome: "/opt/spark", JavaHome: "/opt/java",
@@ -147,7 +148,17 @@ func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 }
 
 func TestTheJVMsPageIsReadable(t *testing.T) {
-	body, err := os.ReadFile(sample(t, "page.bin"))
+	readable(t, "page.bin", 1010, 1011)
+}
+
+// The page of a jar of the release before is read, too: it tells nothing of collections.
+func TestThePageOfAnOlderJarIsReadable(t *testing.T) {
+	readable(t, "page6.bin", 0, 0)
+}
+
+func readable(t *testing.T, name string, used units.Bytes, collecting time.Duration) {
+	t.Helper()
+	body, err := os.ReadFile(sample(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +185,7 @@ func TestTheJVMsPageIsReadable(t *testing.T) {
 	want := meter.Page{
 		At: 6000, Generation: 2,
 		Memory: meter.Memory{Known: true, Moves: true, InForce: 1001, Storage: 1002, Execution: 1003, Owed: 1004, Acknowledged: 5,
-			Spilled: 200, Evicted: 1006, Met: 7, Moving: 1008, Heap: 1009},
+			Spilled: 200, Evicted: 1006, Met: 7, Moving: 1008, Heap: 1009, Used: used, Collecting: collecting},
 		Stages: []meter.Stage{
 			{Key: first, Finished: 1, Failed: 1, Weight: 1.25, Records: 20, CPU: 100e-9,
 				Running: 1, RunningRecords: 400, RunningCPU: 40e-9},

@@ -2,19 +2,21 @@
 // executor's JVM shows, without a network or a system call, how far its tasks are. The writer
 // is org.apache.spark.pacer.ProgressPage in spark/. The layout stands here and nowhere else.
 //
-// # Layout, version 6
+// # Layout, version 7
 //
 // A file of 1024 words (8 KiB), each a little-endian uint64.
 //
 //	word  0  magic, the bytes "PACERPG1"
-//	word  1  layout version, 6
+//	word  1  layout version, 7; 6 is read, too
 //	word  2  generation: how many times the page was published, 0 = never
 //	word  3  process id of the JVM, for who looks at the file
 //	word  4..7   proof, 32 bytes: that the JVM is an attached application's; 0 for one that a node has started
 //	word  8..15  reserved, 0
 //	word  16..347   slot 0
 //	word  348..679  slot 1
-//	word  680..1023 reserved, 0
+//	word  680..681  of slot 0, 682..683 of slot 1: bytes of heap in use after the newest collection, 0 before the
+//	                first, and how long all collections have taken, ns; 0 in version 6
+//	word  684..1023 reserved, 0
 //
 // A slot (332 words):
 //

@@ -61,6 +61,7 @@ func full(seed, stages, tasks int) *meter.Page {
 			Known: true, Moves: seed%2 == 0, InForce: units.Bytes(seed + 21), Storage: units.Bytes(seed + 22), Execution: units.Bytes(seed + 23),
 			Owed: units.Bytes(seed + 24), Acknowledged: uint64(seed + 25), Spilled: units.Bytes(seed + 26), Evicted: units.Bytes(seed + 27),
 			Met: seed + 28, Moving: time.Duration(seed + 29), Heap: units.Bytes(seed + 30),
+			Used: units.Bytes(seed + 31), Collecting: time.Duration(seed + 32),
 		},
 	}
 	for i := range stages {
@@ -101,12 +102,13 @@ func TestLayout(t *testing.T) {
 	}
 	const slot0, slot1 = 16, 348
 	for word, want := range map[int]uint64{
-		1: 6, 2: 2, 3: 4711, 4: 0, 15: 0,
+		1: 7, 2: 2, 3: 4711, 4: 0, 15: 0,
 		slot0: 1, slot0 + 1: 0, slot0 + 2: 0,
 		slot1: 1000, slot1 + 1: 2, slot1 + 2: 2, slot1 + 3: 1000_750_000, slot1 + 4: 1100<<32 | 1,
 		// memory
 		slot0 + 5: 2, slot1 + 5: 1, slot1 + 6: 1021, slot1 + 7: 1022, slot1 + 8: 1023, slot1 + 9: 1024, slot1 + 10: 1025,
 		slot1 + 11: 1026, slot1 + 12: 1027, slot1 + 13: 1028, slot1 + 14: 1029, slot1 + 15: 1030,
+		680: 32, 681: 33, 682: 1031, 683: 1032, 684: 0,
 		// stage 1
 		slot1 + 28: 1100, slot1 + 29: 1, slot1 + 30: 1101, slot1 + 31: 1102, slot1 + 32: 1100_250_000,
 		slot1 + 33: 1103, slot1 + 34: 1104, slot1 + 35: 1105, slot1 + 36: 1106, slot1 + 37: 1107,
@@ -250,12 +252,13 @@ func TestFaults(t *testing.T) {
 		value uint64
 		want  error
 	}{
-		"foreign file":    {0, 0x1234, progress.ErrForeign},
-		"no magic":        {0, 0, progress.ErrForeign},
-		"older version":   {1, 5, progress.ErrVersion},
-		"newer version":   {1, 7, progress.ErrVersion},
-		"too many stages": {17, 9, progress.ErrForeign},
-		"too many tasks":  {18, 1 << 63, progress.ErrForeign},
+		"foreign file":     {0, 0x1234, progress.ErrForeign},
+		"no magic":         {0, 0, progress.ErrForeign},
+		"older version":    {1, 5, progress.ErrVersion},
+		"one that is read": {1, progress.Older, nil},
+		"newer version":    {1, 8, progress.ErrVersion},
+		"too many stages":  {17, 9, progress.ErrForeign},
+		"too many tasks":   {18, 1 << 63, progress.ErrForeign},
 	} {
 		var s meter.Page
 		if err := damage(t, c.word, c.value).Read(&s); !errors.Is(err, c.want) {

@@ -156,9 +156,10 @@ func (r *Reader) check(generation uint64) error {
 		return ErrForeign
 	case generation == 0:
 		return ErrEmpty
-	case version != Version:
-		return fmt.Errorf("%w: %d, this side reads %d: the pacer jar and the node controller are of different releases",
-			ErrVersion, version, Version)
+	case version != Version && version != Older:
+		return fmt.Errorf(
+			"%w: %d, this side reads %d and %d: the pacer jar and the node controller are of different releases",
+			ErrVersion, version, Older, Version)
 	}
 	return nil
 }
@@ -174,6 +175,7 @@ func (r *Reader) copySlot(slot *slot, generation uint64) bool {
 	}
 	r.load(slot, base, slotHeader, int(stages)*stageWords)
 	r.load(slot, base, slotFirstTask, int(tasks)*taskWords)
+	r.load(slot, heapBase(generation-1)-slotWords, slotWords, heapWords) // 0 in what an older one has written.
 	return true
 }
 

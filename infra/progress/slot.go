@@ -8,8 +8,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// slot is one state of a page as it is published.
-type slot [slotWords]uint64
+// slot is one state of a page as it is published: the words of its slot, and those that stand behind both.
+type slot [slotWords + heapWords]uint64
 
 // decode makes p what s shows, in the memory of p's slices.
 func (s *slot) decode(p *meter.Page, generation uint64) {
@@ -79,6 +79,7 @@ func (s *slot) memory() meter.Memory {
 		Owed: units.Bytes(s[slotOwed]), Acknowledged: s[slotAcknowledged],
 		Spilled: units.Bytes(s[slotSpilled]), Evicted: units.Bytes(s[slotEvicted]),
 		Met: int(s[slotMoves]), Moving: time.Duration(s[slotMoving]), Heap: units.Bytes(s[slotHeap]),
+		Used: units.Bytes(s[slotUsed]), Collecting: time.Duration(s[slotCollected]),
 	}
 }
 
@@ -93,6 +94,7 @@ func (s *slot) remember(m *meter.Memory) {
 	s[slotOwed], s[slotAcknowledged] = uint64(m.Owed), m.Acknowledged
 	s[slotSpilled], s[slotEvicted] = uint64(m.Spilled), uint64(m.Evicted)
 	s[slotMoves], s[slotMoving], s[slotHeap] = uint64(m.Met), uint64(m.Moving), uint64(m.Heap)
+	s[slotUsed], s[slotCollected] = uint64(m.Used), uint64(m.Collecting)
 }
 
 // word names a stage attempt in one word.

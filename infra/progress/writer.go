@@ -72,8 +72,11 @@ func (w *Writer) Publish(p *meter.Page) {
 	w.slot.encode(p)
 	generation := atomic.LoadUint64(&w.words[wordGeneration])
 	base := slotBase(generation)
-	for i, word := range w.slot {
+	for i, word := range w.slot[:slotWords] {
 		atomic.StoreUint64(&w.words[base+i], word)
+	}
+	for i, word := range w.slot[slotWords:] {
+		atomic.StoreUint64(&w.words[heapBase(generation)+i], word)
 	}
 	atomic.StoreUint64(&w.words[wordGeneration], generation+1)
 }

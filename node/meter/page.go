@@ -38,15 +38,18 @@ type Memory struct {
 	Spilled, Evicted units.Bytes
 	Met              int
 	Moving           time.Duration
-	// Heap is what the JVM has of its heap.
-	Heap units.Bytes
+	// Heap is what the JVM has of its heap, Used what of it was in use after the newest collection, 0 where that is not
+	// known, and Collecting how long its collections have taken.
+	Heap       units.Bytes
+	Used       units.Bytes   `json:",omitzero"`
+	Collecting time.Duration `json:",omitzero"`
 }
 
 // fault says what makes m impossible.
 func (m *Memory) fault() error {
-	sizes := [...]units.Bytes{m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap}
+	sizes := [...]units.Bytes{m.InForce, m.Storage, m.Execution, m.Owed, m.Spilled, m.Evicted, m.Heap, m.Used}
 	if slices.Min(sizes[:]) < 0 || slices.Max(sizes[:]) > api.MostMoved || m.Met < 0 || m.Met > api.MostCount ||
-		m.Moving < 0 {
+		m.Moving < 0 || m.Collecting < 0 {
 		return fmt.Errorf("its page says of memory: %+v", *m)
 	}
 	return nil

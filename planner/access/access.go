@@ -19,6 +19,7 @@ var needs = map[api.Verb]need{
 	api.VerbProfiles: {role: api.RoleView},
 	api.VerbProfile:  {role: api.RoleView},
 	api.VerbVersions: {role: api.RoleView},
+	api.VerbKnee:     {role: api.RoleView},
 	api.VerbNodes:    {role: api.RoleView},
 	api.VerbSpare:    {role: api.RoleView},
 	api.VerbPolicy:   {role: api.RoleView},

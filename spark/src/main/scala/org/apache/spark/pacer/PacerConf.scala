@@ -38,6 +38,7 @@ import org.apache.spark.util.Utils
  * @param copies          whether any task may have a second attempt beside the first: its user wants speculation
  * @param memoryWeight    its part of the off-heap memory that applications share
  * @param memoryFloor     the least of it that an executor has, in bytes
+ * @param heapAuto        whether executors have the heap that earlier runs have shown to be enough
  * @param context         the number of this context of the JVM, from 0
  * @param before          how much of the submission's time had passed when it began, in seconds
  * @param shared          whether the deadline is the submission's, for all contexts that follow
@@ -56,6 +57,7 @@ private[spark] final case class PacerConf(
     jobClass: String = "",
     memoryWeight: Double = 1,
     memoryFloor: Long = 0,
+    heapAuto: Boolean = false,
     noWait: Boolean = false,
     leastNodes: Int = 0,
     mostNodes: Int = 0,
@@ -126,6 +128,9 @@ private[spark] object PacerConf {
   /** The application's part of off-heap memory where it is shared, and the least of it per executor. */
   val MemoryWeight = "spark.pacer.memory.weight"
   val MemoryFloor = "spark.pacer.memory.floor"
+
+  /** "auto" has executors start at the heap that earlier runs of the profile have shown to be enough. */
+  val MemoryHeap = "spark.pacer.memory.heap"
 
   /** The image of the executors' containers, in place of the nodes' own choice. */
   val Image = "spark.pacer.image"
@@ -211,6 +216,9 @@ private[spark] object PacerConf {
     if (by == LeastLeft && require) faults += s"$By is '${get(By).getOrElse("")}', which is past, and $RequireFeasible is set"
     val weight = read(MemoryWeight, 1.0)(_.toDoubleOption.filter(w => w >= 0.01 && w <= 100), "a number from 0.01 to 100")
     val floor = read(MemoryFloor, 0L)(size, "a size such as 512m or 2g")
+    val heapAuto = read(MemoryHeap, false)(t => Option.when(t.toLowerCase(Locale.ROOT) == "auto")(true),
+      "auto; a size of one's own is spark.executor.memory")
+    if (heapAuto && attached.nonEmpty) faults += s"$MemoryHeap is auto, and another cluster manager starts the executors"
     if (deadline > 0 && by > 0) faults += s"$Deadline and $By exclude each other"
     if (attached.isEmpty && get("spark.submit.deployMode").contains("cluster")) {
       faults += "deploy mode cluster is not supported: use --deploy-mode client"
@@ -221,7 +229,7 @@ private[spark] object PacerConf {
     val left = if (shared && here.before > 0) math.max(LeastLeft, whole - here.before) else whole
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, noWait, least, most, here.number, here.before, shared,
+      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, heapAuto, noWait, least, most, here.number, here.before, shared,
       program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty,
       jobMost = jobMost, copies = get(Speculation).exists(_.equalsIgnoreCase("true")), utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
   }

@@ -45,6 +45,7 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
   private val ledger = new TaskLedger
   private val probes = new ConcurrentHashMap[Long, Probe]()
   private val threads = ManagementFactory.getThreadMXBean
+  private lazy val collections = new CollectionWatch
   @volatile private var changed = false
   @volatile private var publisher: Thread = _
   @volatile private var pools: MemoryPools = _
@@ -123,8 +124,9 @@ private[spark] final class PacerExecutorPlugin(pagePath: Option[String], wishPat
   private def memory: Memory = {
     movePools()
     val p = pools
-    if (p == null) NoMemory
-    else Memory(if (mover == null) 2 else 1, p.state, Runtime.getRuntime.totalMemory())
+    val w = collections
+    if (p == null) NoMemory.copy(used = w.used, collecting = w.nanos)
+    else Memory(if (mover == null) 2 else 1, p.state, Runtime.getRuntime.totalMemory(), w.used, w.nanos)
   }
 
   override def onTaskStart(): Unit = if (publisher != null) {

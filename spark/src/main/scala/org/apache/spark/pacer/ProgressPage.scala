@@ -11,7 +11,7 @@ import org.apache.spark.pacer.ProgressPage._
 
 /**
  * The writer of the progress page: how far this JVM's tasks are, for the node
- * controller to read without a system call. The layout, version 6, stands in
+ * controller to read without a system call. The layout, version 7, stands in
  * infra/progress/doc.go. One thread writes; any number of processes read.
  *
  * At generation g slot g & 1 is filled and then g + 1 released, so that a reader
@@ -41,7 +41,7 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long, proof: Ar
 
   /** Publishes what fill writes into an empty slot. */
   def publish(fill: Slot => Unit): Unit = {
-    val slot = new Slot(WordSlots + (generation & 1).toInt * SlotWords)
+    val slot = new Slot((generation & 1).toInt)
     // No store to the slot may move before the release of the generation that
     // took it out of use.
     VarHandle.storeStoreFence()
@@ -55,7 +55,8 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long, proof: Ar
   private def get(word: Int): Long = Words.getOpaque(buffer, word * 8).asInstanceOf[Long]
 
   /** The words of one slot, numbered from its own beginning. */
-  final class Slot private[ProgressPage] (base: Int) {
+  final class Slot private[ProgressPage] (place: Int) {
+    private val base = WordSlots + place * SlotWords
 
     /** Writes the words that every slot begins with; heaviest waits, in the stage named by heaviestOf. */
     def head(now: Long, stages: Int, tasks: Int, heaviest: Long = 0, heaviestOf: Long = 0): Unit =
@@ -65,6 +66,12 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long, proof: Ar
     def memory(values: Long*): Unit = {
       require(values.length == MemoryWords)
       words(HeadWords, values: _*)
+    }
+
+    /** Writes the words of this slot that stand behind both: the heap in use after the newest collection, and all collections' time. */
+    def heap(used: Long, collecting: Long): Unit = {
+      put(WordHeaps + place * HeapWords, used)
+      put(WordHeaps + place * HeapWords + 1, collecting)
     }
 
     /** Writes stage i (0 until MaxStages), StageWords words. */
@@ -92,7 +99,7 @@ private[spark] final class ProgressPage(buffer: ByteBuffer, pid: Long, proof: Ar
 private[spark] object ProgressPage {
   /** "PACERPG1" as little-endian bytes. */
   val Magic: Long = ByteBuffer.wrap("PACERPG1".getBytes("US-ASCII")).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 6
+  val Version = 7
   val PageWords = 1024
   val MaxStages = 8
   val MaxTasks = 44
@@ -108,6 +115,8 @@ private[spark] object ProgressPage {
   val WordPid = 3
   val WordProof = 4
   val WordSlots = 16
+  val WordHeaps: Int = WordSlots + 2 * SlotWords
+  val HeapWords = 2
 
   /** That of a page which a node has made, of 32 bytes. */
   val NoProof = new Array[Byte](32)

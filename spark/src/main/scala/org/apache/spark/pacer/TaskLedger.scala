@@ -64,6 +64,7 @@ private[spark] final class TaskLedger {
         val m = memory.pools
         slot.memory(memory.told, m.inForce, m.storage, m.execution, m.owed, m.acknowledged,
           spilled, m.evicted, m.moved, m.nanos, memory.heap)
+        slot.heap(memory.used, memory.collecting)
         var i = 0
         while (i < stagesShown) {
           show(slot, i, shown(i), tasks, uses)
@@ -163,8 +164,10 @@ private[spark] object TaskLedger {
    *
    * @param told 0 if nothing is known of the pools, 1 if they move, 2 if they are fixed
    * @param heap what the JVM has of its heap, in bytes
+   * @param used what of it was in use after the newest collection, 0 before the first
+   * @param collecting how long collections have taken in all, in ns
    */
-  final case class Memory(told: Long, pools: MemoryPools.State, heap: Long)
+  final case class Memory(told: Long, pools: MemoryPools.State, heap: Long, used: Long = 0, collecting: Long = 0)
 
   val NoMemory: Memory = Memory(0, MemoryPools.Unseen, 0)
 

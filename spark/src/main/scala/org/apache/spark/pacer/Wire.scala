@@ -50,6 +50,7 @@ private[spark] object Wire {
       env: Map[String, String],
       image: String = "",
       taskCpus: Double = 1,
+      heapAuto: Boolean = false,
       attach: Option[Attach] = None)
 
   /**
@@ -202,8 +203,9 @@ private[spark] object Wire {
     o.put("submission", r.submission).put("name", r.name).put("profile", r.profile).put("user", r.user)
       .put("deadline_s", r.deadline).put("elapsed_s", r.elapsed)
       .put("require_feasible", r.requireFeasible).put("no_wait", r.noWait).put("mode", r.mode).put("class", r.jobClass)
-    if (r.leastNodes > 0 || r.mostNodes > 0) {
+    if (r.leastNodes > 0 || r.mostNodes > 0 || r.launch.heapAuto) {
       val nodes = o.putObject("nodes")
+      if (r.launch.heapAuto) nodes.put("heap_auto", true)
       if (r.leastNodes > 0) nodes.put("least", r.leastNodes)
       if (r.mostNodes > 0) nodes.put("most", r.mostNodes)
     }

@@ -247,6 +247,13 @@ class PacerConfTest {
     assertFalse(set.contains("spark.buffer.pageSize"))
   }
 
+  @Test def aHeapIsOnesOwnOrAuto(): Unit = {
+    assertTrue(parse("sparkpacer://h", PacerConf.MemoryHeap -> "Auto").heapAuto)
+    assertFalse(parse("sparkpacer://h").heapAuto)
+    assertEquals("pacer: spark.pacer.memory.heap is '2g', want auto; a size of one's own is spark.executor.memory",
+      refusal("sparkpacer://h", PacerConf.MemoryHeap -> "2g"))
+  }
+
   @Test def weightAndFloorOfMemoryAreReadAndChecked(): Unit = {
     val read = parse("sparkpacer://h", PacerConf.MemoryWeight -> "2.5", PacerConf.MemoryFloor -> "128m")
     assertEquals((2.5, 128L << 20), (read.memoryWeight, read.memoryFloor))

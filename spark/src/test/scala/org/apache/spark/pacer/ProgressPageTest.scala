@@ -40,6 +40,29 @@ class ProgressPageTest {
     assertEquals(104L, word(buffer, 348), "the slot before the last is untouched")
   }
 
+  @Test def whatCollectionsLeaveStandsBehindTheSlots(): Unit = {
+    val buffer = memory()
+    val page = new ProgressPage(buffer, 1)
+    (1 to 3).foreach { g =>
+      page.publish { slot => slot.head(g, 0, 0); slot.heap(100 + g, 200 + g) }
+      val at = if (g % 2 == 1) 680 else 682
+      assertEquals(Seq(100L + g, 200L + g), Seq(word(buffer, at), word(buffer, at + 1)))
+    }
+    assertEquals(102L, word(buffer, 682), "the slot before the last is untouched")
+  }
+
+  @Test def aCollectionTellsWhatItHasLeft(): Unit = {
+    val watch = new CollectionWatch
+    val kept = new Array[Byte](32 << 20)
+    val limit = System.nanoTime() + 10L * 1000 * 1000 * 1000
+    while (watch.used < kept.length && System.nanoTime() < limit) {
+      System.gc()
+      Thread.`yield`()
+    }
+    assertTrue(watch.used >= kept.length, s"${watch.used} bytes in use")
+    assertTrue(watch.nanos > 0, "collections have taken time")
+  }
+
   @Test def aWriterThatComesAfterAnotherGoesOnWithItsGeneration(): Unit = {
     val buffer = memory()
     new ProgressPage(buffer, 1).publish(_.head(1, 0, 0))
@@ -74,7 +97,7 @@ class ProgressPageTest {
 
   /** In an executor whose publisher has Scala iterators, those of a user's tasks are not inlined. */
   @Test def thePublisherHasNoScalaIterators(): Unit =
-    Seq("TaskLedger", "TaskLedger$Stage", "TaskLedger$Task", "ProgressPage", "ProgressPage$Slot").foreach { name =>
+    Seq("CollectionWatch", "TaskLedger", "TaskLedger$Stage", "TaskLedger$Task", "ProgressPage", "ProgressPage$Slot").foreach { name =>
       val in = getClass.getResourceAsStream(s"$name.class")
       val code = try new String(in.readAllBytes(), "ISO-8859-1") finally in.close()
       Seq("scala/collection/Iter", "scala/collection/mutable", "ArrayOps", "foreach").foreach { word =>
@@ -195,6 +218,6 @@ object ProgressPageTest {
     ledger.started(new Task(5, 6, 2, 7, 1000000, 4500, heaviest = 900000))
     val pools = MemoryPools.State(moves = true, inForce = 1001, storage = 1002, execution = 1003, owed = 1004, acknowledged = 5,
       evicted = 1006, moved = 7, nanos = 1008)
-    ledger.publish(page, t => Usage(t.id * 100, t.id * 10, spilled = 100), 6000, TaskLedger.Memory(1, pools, heap = 1009))
+    ledger.publish(page, t => Usage(t.id * 100, t.id * 10, spilled = 100), 6000, TaskLedger.Memory(1, pools, heap = 1009, used = 1010, collecting = 1011))
   }
 }

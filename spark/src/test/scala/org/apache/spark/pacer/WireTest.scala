@@ -83,7 +83,7 @@ object WireTest {
   val register: Register = Register("u-1", "wordcount", "wc", "alice", 90, 4.5, requireFeasible = true,
     Launch("spark://CoarseGrainedScheduler@127.0.0.1:40123", "/opt/spark", "/opt/java", "4.3.0", 2, 1L << 30,
       402653184L, 0, offHeapFixed = true, offHeapFloor = 268435456L, offHeapWeight = 2, offHeapPage = 2097152L,
-      Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice"), taskCpus = 2,
+      Seq("-Dx=y"), Seq("/a.jar"), Map("PATH" -> "/bin", "SPARK_USER" -> "alice"), taskCpus = 2, heapAuto = true,
       attach = Some(Attach("yarn", "application_1764300000000_0007", 2, 8, "5e" * 32))),
     "app-20261121043012-0001-3fa94c", PacerConf.Observe, watched = true, utcOffset = 3600, program = "/jobs/wc.py", byMoment = true, jobClass = "batch", noWait = true, key = "U" + "ABC2567" * 7 + "ABCDEF",
     executors = 7, planner = "planner-1", context = 2, before = 12.5, shared = true, leastNodes = 2, mostNodes = 5,

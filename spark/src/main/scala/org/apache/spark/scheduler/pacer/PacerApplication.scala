@@ -57,7 +57,7 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
       javaOptions = SparkSecurity.options(conf) ++ options("spark.executor.defaultJavaOptions") ++ options("spark.executor.extraJavaOptions"),
       classPath = paths("spark.executor.defaultExtraClassPath") ++ paths("spark.executor.extraClassPath"),
       env = environment, image = conf.get(PacerConf.Image, ""),
-      taskCpus = conf.getDouble("spark.task.cpus", 1)) // Spark 4.3 has it as a decimal number.
+      heapAuto = settings.heapAuto, taskCpus = conf.getDouble("spark.task.cpus", 1)) // Spark 4.3 has it as a decimal number.
   }
 
   /** What is of the driver's environment below what the user set, Spark's secrets above it. */

@@ -41,7 +41,7 @@ race: export COMPILER := 1
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -121,6 +121,9 @@ bench-profiles: build ## measure what event logs tell, what is foretold of other
 
 bench-placement: ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes)
 	@$(GO) run ./test/bench placement $(ARGS)
+
+bench-memory: build ## measure what memory is used for: what the kernel protects, heaps that find their size (45 minutes; ARGS="-only knee" takes less)
+	@$(SPARK) $(GO) run ./test/bench memory $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)

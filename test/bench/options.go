@@ -36,6 +36,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   profiles   what event logs tell, what is foretold of other cores and of deadlines before anything runs, and
              what versions of profiles take
   placement  where executors go when disks and networks are short, traces of clusters, forecasts of memory
+  memory     what memory is used for: what the kernel protects, heaps that find their size
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -62,7 +63,7 @@ deadlines, contention but for -slack, and sql's -scale:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:12] {
+	for _, command := range commands[:13] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -80,7 +81,7 @@ const renderCommand = "render"
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
 	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, placementCommand,
-	fuzzCommand, renderCommand}
+	memoryCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

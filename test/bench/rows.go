@@ -60,6 +60,7 @@ const (
 	meshCommand       = "mesh"
 	profilesCommand   = "profiles"
 	placementCommand  = "placement"
+	memoryCommand     = "memory"
 	fuzzCommand       = "fuzz"
 )
 
@@ -101,6 +102,8 @@ func rows(o options) []row {
 		return meshRows(o.trial)
 	case profilesCommand:
 		return slices.Concat(eventLogRows(), liveProfileRows(), whatIfRows(), versionRows())
+	case memoryCommand:
+		return heldRows(o.trial)
 	case placementCommand:
 		return placementRows()
 	case fuzzCommand:

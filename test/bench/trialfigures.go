@@ -287,6 +287,8 @@ func goals() []benchline.Goal {
 		least("fluid.pace.fifo_sjf.pending_ratio", 3), least("fluid.pace.preempted.wait_ratio", 30), most("fluid.run_s", 10),
 		most("queue.sim.elastic_ratio", 0.85), most("queue.sim.rigid_ratio", 1), most("queue.sim.interactive_ratio", 0.2),
 		least("queue.sim.met_gain", 0), most("queue.sim.batch_ratio", 1.15),
+		most("knee.live.steps", 1), most("knee.live.runs", 10),
+		most("protect.p95_ratio", 1.5), least("protect.idle_pct", 80), least("protect.cached_pct", 90),
 		most("queue.live.start_s.worst", 60), most("queue.live.wait_ratio", 0.6),
 		between("fluid.tr1.pythia_fs.sdr_ratio", 2, 6), between("fluid.tr1.pythia_reactive.sdr_ratio", 1.5, 3.5),
 		least("fluid.tr1.pythia_oracle.sdr_ratio.least", 0.9), most("fluid.tr1.pythia.waste", 0.02),

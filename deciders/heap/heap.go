@@ -201,7 +201,7 @@ func (f Ran) Apply(_ ledger.View, p *ledger.Profile, s *State) error {
 	size, _ := s.Search.Next(run, memory.DefaultKnee)
 	bad := s.Search.Bad >= run.Heap && s.Search.Bad > before.Bad || s.Search.Good == 0
 	if bad && before.Good > 0 && run.Heap >= before.Good {
-		// What was good is not any more: its input has grown, or it is another program.
+		// The good heap is too small by now: the input has grown, or it is another program.
 		s.Search, s.Runs = memory.Knee{}, nil
 		first := run
 		first.OutOfMemory = true // A first run has nothing to be slower than.

@@ -38,7 +38,7 @@ type Shield struct {
 func (s Shield) Put(g *Group) error {
 	dirs, own := g.limited(), g.memory.dir
 	if g.h.version == V2 && g.memory.own && (len(dirs) != 1 || dirs[0] != own) {
-		// What is promised to a container inside holds only as far as it is promised to the group around it.
+		// The kernel keeps for a container inside no more than for the group around it.
 		dirs = append(dirs, own)
 	}
 	for _, dir := range dirs {

@@ -43,6 +43,10 @@ func TestTheHeapFollowsEarlierRuns(t *testing.T) {
 	if k == nil || len(k.Runs) != 1 || k.Runs[0].Heap != 4*units.GiB || k.Next >= 4*units.GiB || k.Next < 4*units.GiB*65/100 || k.Safe != 4*units.GiB {
 		t.Fatalf("%+v", k)
 	}
+	w.restart()
+	if after := w.control(api.VerbKnee, api.ControlRequest{Profile: "p"}).Knee; after == nil || after.Next != k.Next || len(after.Runs) != 1 {
+		t.Errorf("the next planner knows %+v", after)
+	}
 	if due := w.heaped("due", 200, 500*units.MiB); due != 4*units.GiB {
 		t.Errorf("with a deadline %v", due)
 	}

@@ -44,7 +44,7 @@ var roofs = []roof{
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/eventlog infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
 		"infra/executor infra/executor/conformance infra/executor/docker infra/executor/attached infra/metrics infra/chart infra/trace web/page web web/webtest", "vocabulary"},
-	{"worlds", "replay sim/des sim/experiment sim/offers sim/fluid sim/plant sim sim/paper sim/zoe sim/prophet sim/distance sim/knee sim/unknown sim/nextrun sim/whatif sim/attach sim/mesh/gossip sim/mesh/hosts sim/mesh sim/mesh/paper sim/registry sim/simtables", "vocabulary algorithms ledger deciders engines"},
+	{"worlds", "replay sim/des sim/experiment sim/offers sim/fluid sim/plant sim sim/paper sim/zoe sim/prophet sim/distance sim/knee sim/shaped sim/unknown sim/nextrun sim/whatif sim/attach sim/mesh/gossip sim/mesh/hosts sim/mesh sim/mesh/paper sim/registry sim/simtables", "vocabulary algorithms ledger deciders engines"},
 	{"daemon", "daemon", "vocabulary algorithms ledger engines infra worlds"},
 	{"command", "cli/fromlog cli/sparkrun cli/demo cli/config cli/command cli", "vocabulary algorithms infra worlds daemon"},
 	{"programs", "cmd/planner cmd/nodecontroller cmd/pacer", "command"},

@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/sim/offers"
 	"github.com/sparkpacer/pacer/sim/paper"
 	"github.com/sparkpacer/pacer/sim/prophet"
+	"github.com/sparkpacer/pacer/sim/shaped"
 	"github.com/sparkpacer/pacer/sim/unknown"
 	"github.com/sparkpacer/pacer/sim/zoe"
 )
@@ -23,7 +24,7 @@ import (
 func Experiments() []experiment.Experiment {
 	return slices.Concat(paper.Experiments(), fluid.Experiments(), zoe.Experiments(), unknown.Experiments(),
 		offers.Experiments(), attach.Experiments(), meshpaper.Experiments(), prophet.Experiments(), distance.Experiments(),
-		knee.Experiments())
+		knee.Experiments(), shaped.Experiments())
 }
 
 // Find is the experiment of that name, or the cases of pace on the trace of that file, whose name ends in .csv.

@@ -66,6 +66,7 @@ const mostLines = 76_543 +
 	885 + // Versions of profiles: kept, packed, pinned and compared in words.
 	237 + // Versions packed beside the loop, graphs of stored profiles on the shelf, runs of logs that are known.
 	625 + // Heaps find their size: what collections leave, by stage, and a search over runs.
+	1_010 + // Rates of nodes: what stages move, orders of placement and verdicts by disk and network.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.

@@ -39,11 +39,11 @@ var roofs = []roof{
 	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access planner/usage " +
 		"assign assign/scores sim/mesh/probe memory/forecast memory/shaping", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
-	{"deciders", "deciders/consolidation deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
+	{"deciders", "deciders/consolidation deciders/devices deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
 		"deciders/reservation deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/eventlog infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
-		"infra/executor infra/executor/conformance infra/executor/docker infra/executor/attached infra/metrics infra/chart infra/trace web/page web web/webtest", "vocabulary"},
+		"infra/executor infra/executor/conformance infra/executor/docker infra/executor/attached infra/traffic infra/metrics infra/chart infra/trace web/page web web/webtest", "vocabulary"},
 	{"worlds", "replay sim/des sim/experiment sim/offers sim/fluid sim/plant sim sim/paper sim/zoe sim/prophet sim/distance sim/knee sim/shaped sim/unknown sim/nextrun sim/whatif sim/attach sim/mesh/gossip sim/mesh/hosts sim/mesh sim/mesh/paper sim/registry sim/simtables", "vocabulary algorithms ledger deciders engines"},
 	{"daemon", "daemon", "vocabulary algorithms ledger engines infra worlds"},
 	{"command", "cli/fromlog cli/sparkrun cli/demo cli/config cli/command cli", "vocabulary algorithms infra worlds daemon"},

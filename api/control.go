@@ -258,6 +258,8 @@ type PlanReplyLine struct {
 	Start    units.Seconds `json:"start_s"`
 	Deadline units.Seconds `json:"deadline_s"`
 	Cores    units.Cores   `json:"cores"`
+	// Binds is what its least time hangs on: cores, its longest task, or a device of a node; "" without rates.
+	Binds string `json:"binds,omitempty"`
 }
 
 // NodeSummary is a node as the planner knows it.
@@ -272,6 +274,8 @@ type NodeSummary struct {
 	// Pressure and Lacks are as in NodeStatus.
 	Pressure Pressure `json:"pressure,omitzero"`
 	Lacks    string   `json:"lacks,omitempty"`
+	// NodeRates are those of its devices.
+	NodeRates
 	// Executors is how many run there.
 	Executors int `json:"executors"`
 	// Attach says that it starts none, and finds those of other cluster managers.

@@ -171,6 +171,8 @@ type NodeStatus struct {
 	// the kernel cannot do for the memory of executors, "" where it can do all.
 	Pressure Pressure `json:"pressure,omitzero"`
 	Lacks    string   `json:"lacks,omitempty"`
+	// Rates are those of its disks and its network.
+	Rates NodeRates `json:"rates,omitzero"`
 	// Division is how it divides its cores.
 	Division  Division         `json:"division"`
 	Executors []ExecutorStatus `json:"executors"`
@@ -194,6 +196,15 @@ type Pressure struct {
 	CPU    units.Fraction `json:"cpu"`
 	Memory units.Fraction `json:"memory"`
 	IO     units.Fraction `json:"io"`
+}
+
+// NodeRates are bytes a second over a node's disks and its network, 0 where that is not known: what its operator has
+// set, and the highest rates that were seen since the node controller started.
+type NodeRates struct {
+	Disk        units.Bytes `json:"disk_rate,omitempty"`
+	Network     units.Bytes `json:"net_rate,omitempty"`
+	DiskSeen    units.Bytes `json:"disk_rate_seen,omitempty"`
+	NetworkSeen units.Bytes `json:"net_rate_seen,omitempty"`
 }
 
 // Orphan is an application that the planner a node follows knows nothing of. Owner is what

@@ -128,6 +128,10 @@ type StageHabit struct {
 	Collector  units.Fraction `json:"collector,omitempty"`
 	Spilled    float64        `json:"spilled_bytes,omitempty"`
 	PeakMemory float64        `json:"peak_memory_bytes,omitempty"`
+	// BytesRemote are those of its bytes that came from other hosts, nil where no run has told; BytesCached those that
+	// came from blocks in memory. The rest is of disks.
+	BytesRemote *int64 `json:"bytes_remote,omitempty"`
+	BytesCached int64  `json:"bytes_cached,omitempty"`
 	// Sure says how its work is known where no run under Pacer has measured it. Factor is how many times the CPU time of
 	// its tasks' threads its groups used under Pacer: compiler, collector and Python are no such threads; 0 for unknown.
 	Sure   Sure    `json:"sure,omitempty"`
@@ -204,10 +208,6 @@ type ProfileStage struct {
 	Bytes          int64 `json:"bytes"`
 	RecordsWritten int64 `json:"records_written"`
 	BytesWritten   int64 `json:"bytes_written"`
-	// BytesRemote are those of Bytes that came from other hosts, nil where no run has told; BytesCached those that
-	// came from blocks in memory. The rest is of disks.
-	BytesRemote *int64 `json:"bytes_remote,omitempty"`
-	BytesCached int64  `json:"bytes_cached,omitempty"`
 	// CoreSeconds is the CPU time that the stage's cgroups used.
 	CoreSeconds units.Work `json:"core_seconds"`
 	// NominalRate is Records / CoreSeconds.
@@ -244,10 +244,6 @@ func (s ProfileStage) Part(part float64) ProfileStage {
 	s.CoreSeconds *= units.Work(part)
 	s.Records, s.Bytes = max(1, whole(s.Records)), whole(s.Bytes)
 	s.RecordsWritten, s.BytesWritten = whole(s.RecordsWritten), whole(s.BytesWritten)
-	s.BytesCached = whole(s.BytesCached)
-	if s.BytesRemote != nil {
-		s.BytesRemote = new(whole(*s.BytesRemote))
-	}
 	if s.CoreSeconds > 0 {
 		s.NominalRate = units.Rate(float64(s.Records) / float64(s.CoreSeconds))
 	}
@@ -418,11 +414,8 @@ func (s *ProfileStage) validate(f *faults) {
 	f.count("missed", s.Missed, MostCount)
 	f.between("left_out", float64(s.LeftOut), 0, 1)
 	f.check(s.Records > 0, "records is %d, want > 0 (the number of tasks where Spark counts none)", s.Records)
-	least := min(s.Bytes, s.RecordsWritten, s.BytesWritten, s.BytesCached)
-	most := max(s.Records, s.Bytes, s.RecordsWritten, s.BytesWritten, s.BytesCached)
-	if remote := s.BytesRemote; remote != nil {
-		least, most = min(least, *remote), max(most, *remote)
-	}
+	least := min(s.Bytes, s.RecordsWritten, s.BytesWritten)
+	most := max(s.Records, s.Bytes, s.RecordsWritten, s.BytesWritten)
 	f.check(least >= 0, "a size is negative")
 	f.check(most <= MostNumber, "a size is %d, at most %d is taken", most, int64(MostNumber))
 	f.positive("duration_s", float64(s.Duration))
@@ -446,6 +439,10 @@ func (h *StageHabit) validate(f *faults) {
 	f.between("collector", float64(h.Collector), 0, 1)
 	f.finite("spilled_bytes", h.Spilled)
 	f.finite("peak_memory_bytes", h.PeakMemory)
+	if h.BytesRemote != nil {
+		f.size("bytes_remote", *h.BytesRemote)
+	}
+	f.size("bytes_cached", h.BytesCached)
 	f.check(h.Sure == SureMeasured || h.Sure == SureDerived || h.Sure == SureGuessed,
 		"sure is %q, want derived or guessed", Clip(string(h.Sure), MostToken))
 	f.finite("factor", h.Factor)

@@ -98,6 +98,10 @@ func (s *NodeStatus) head(f *faults) error {
 		within(f, "pressure", p, 0, 1)
 	}
 	short(f, "lacks", &s.Lacks, MostText)
+	f.size("disk_rate", int64(s.Rates.Disk))
+	f.size("net_rate", int64(s.Rates.Network))
+	f.size("disk_rate_seen", int64(s.Rates.DiskSeen))
+	f.size("net_rate_seen", int64(s.Rates.NetworkSeen))
 	s.Division.validate(f)
 	return f.err("node status")
 }

@@ -25,10 +25,11 @@ func nodesCommand(sh *shell) *cobra.Command {
 		rows := make([][]string, 0, len(reply.Nodes))
 		for _, n := range reply.Nodes {
 			rows = append(rows, []string{n.Node, n.Host, n.State, n.Offered.String(), n.Total.String(), n.Memory.String(),
-				strconv.Itoa(n.Executors), strconv.FormatUint(n.Epoch, 10), waits(n.Pressure), n.Version})
+				rate(n.Disk, n.DiskSeen), rate(n.Network, n.NetworkSeen), strconv.Itoa(n.Executors),
+				strconv.FormatUint(n.Epoch, 10), waits(n.Pressure), n.Version})
 		}
-		if err := table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "EXECUTORS", "EPOCH",
-			"PRESSURE", "VERSION"}, rows); err != nil {
+		if err := table(sh.Stdout, []string{"NODE", "HOST", "STATE", "OFFERED", "TOTAL", "MEMORY", "DISK/S", "NETWORK/S",
+			"EXECUTORS", "EPOCH", "PRESSURE", "VERSION"}, rows); err != nil {
 			return err
 		}
 		for _, n := range reply.Nodes {
@@ -77,6 +78,18 @@ func waits(p api.Pressure) string {
 		return "-"
 	}
 	return strings.Join(waits, ", ")
+}
+
+// rate is a device's as its operator has set it, with the highest that was seen.
+func rate(set, seen units.Bytes) string {
+	text := "-"
+	if set > 0 {
+		text = set.Words()
+	}
+	if seen > 0 {
+		text += " (seen " + seen.Words() + ")"
+	}
+	return text
 }
 
 // nodeOrder is a command that asks one thing of one node.

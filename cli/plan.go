@@ -148,10 +148,18 @@ func printPlan(w io.Writer, r api.PlanReply) error {
 		"needs", needs(r), "reserve", reserve(r.Reserve), "cores", r.Cores.String()); err != nil {
 		return err
 	}
-	rows := make([][]string, 0, len(r.Stages))
+	rows, bound := make([][]string, 0, len(r.Stages)), false
 	for _, s := range r.Stages {
 		rows = append(rows, []string{strconv.Itoa(s.ID), stageName(s.Name, 40), seconds(s.Start), seconds(s.Deadline),
 			s.Cores.String()})
+		bound = bound || s.Binds != ""
 	}
-	return table(w, []string{"STAGE", "NAME", "START", "DEADLINE", "CORES"}, rows)
+	head := []string{"STAGE", "NAME", "START", "DEADLINE", "CORES"}
+	if bound {
+		head = append(head, "BOUND BY")
+		for i, s := range r.Stages {
+			rows[i] = append(rows[i], s.Binds)
+		}
+	}
+	return table(w, head, rows)
 }

@@ -169,10 +169,10 @@ type NodeConfig struct {
 
 	// Keep bounds the logs of ended applications, and by its Bytes the files of all, 0 for no bound.
 	Keep executor.Retention
-	// LogBytes is the most that each of an executor's two logs has on the disk, WorkAppBytes
-	// what all files of an application have on this node; 0 for no bound.
-	LogBytes     units.Bytes
-	WorkAppBytes units.Bytes
+	// Files are the bounds of files.
+	Files FileBounds
+	// Rates are those of the node's devices that its operator has set.
+	Rates api.NodeRates
 
 	// Release is this build's version.
 	Release string
@@ -188,6 +188,10 @@ type NodeConfig struct {
 	// Deps replace the machine, for tests; the zero value is the machine.
 	Deps *Deps
 }
+
+// FileBounds are bounds of files, 0 for none: Log is the most that each of an executor's two logs has on the disk, App
+// what all files of an application have on this node.
+type FileBounds struct{ Log, App units.Bytes }
 
 // Deps are the places where tests put something else than the machine. A nil
 // field is the real thing.
@@ -218,7 +222,7 @@ func DefaultNodeConfig() NodeConfig {
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
 		Preset: node.PresetPacer, Engine: node.Default(),
 		Guard: 10 * time.Second,
-		Keep:  executor.DefaultRetention(), LogBytes: 64 * units.MiB, CgroupRoot: cgroup.DefaultRoot,
+		Keep:  executor.DefaultRetention(), Files: FileBounds{Log: 64 * units.MiB}, CgroupRoot: cgroup.DefaultRoot,
 		ExecutorUIDs: executor.DefaultUIDs.String(),
 	}
 }

@@ -144,7 +144,7 @@ type disk struct {
 func (d *disk) bound(cfg NodeConfig) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.limits = diskLimits{keep: cfg.Keep, bounds: diskBounds{cfg.WorkAppBytes, cfg.Keep.Bytes}, logs: cfg.LogBytes}
+	d.limits = diskLimits{keep: cfg.Keep, bounds: diskBounds{cfg.Files.App, cfg.Keep.Bytes}, logs: cfg.Files.Log}
 }
 
 func (d *disk) within() diskLimits {

@@ -21,7 +21,7 @@ func TestWhoFillsItsPartOfTheDiskIsEnded(t *testing.T) {
 	w, text := newWorld(t), &logs{}
 	cfg := daemon.UpConfig{Planner: plannerConfig(t), Node: w.node(t)}
 	cfg.Planner.Logger, cfg.Node.Logger = text.logger(), text.logger()
-	cfg.Node.WorkAppBytes = units.MiB
+	cfg.Node.Files.App = units.MiB
 	line, _ := launch(t, func(ctx context.Context, ready func(string)) error {
 		cfg.Ready = ready
 		return daemon.Up(ctx, cfg)

@@ -55,6 +55,7 @@ type NodeDaemon struct {
 	executors *executors
 	attach    *attachment // Nil on a node that starts executors.
 	disk      *disk
+	rates     *rates
 	docker    *docker.Engine // nil without containers.
 	archives  *archives
 	loop      *node.Loop
@@ -149,6 +150,7 @@ func (n *NodeDaemon) buildExecutors() error {
 		return n.executors.kill(ctx, app)
 	}}
 	n.disk.bound(n.cfg)
+	n.rates = newRates(n.cfg.Rates, n.deps.HostUsed == nil, n.log)
 	if n.cfg.Attach {
 		return n.buildAttachment()
 	}
@@ -417,7 +419,7 @@ func (n *NodeDaemon) PublishStatus(s *api.NodeStatus) error {
 	if !n.conn.Connected() {
 		return nil
 	}
-	status.Faults = n.disk.faults()
+	status.Faults, status.Rates = n.disk.faults(), n.rates.tell(n.deps.Clock())
 	return n.conn.PublishStatus(status)
 }
 
@@ -480,6 +482,7 @@ func (n *NodeDaemon) Reload(ctx context.Context, cfg NodeConfig) error {
 		return err
 	}
 	n.disk.bound(cfg)
+	n.rates.reset(cfg.Rates)
 	return nil
 }
 

@@ -33,7 +33,7 @@ func TestANodeControllerGoesByAnotherConfiguration(t *testing.T) {
 	go func() { ended <- n.Run(running) }()
 
 	next := c
-	next.Engine.Supervisor.Strategy, next.WorkAppBytes, next.LogBytes = supervisor.Speed, units.GiB, units.MiB
+	next.Engine.Supervisor.Strategy, next.Files.App, next.Files.Log = supervisor.Speed, units.GiB, units.MiB
 	if err := n.Reload(ctx, next); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestANodeControllerGoesByAnotherConfiguration(t *testing.T) {
 		t.Errorf("its disk has the limits %+v", l)
 	}
 	spoilt := next
-	spoilt.Engine.Supervisor.Strategy, spoilt.WorkAppBytes, spoilt.Engine.Supervisor.Gamma = supervisor.EDFPure, 2*units.GiB, 3
+	spoilt.Engine.Supervisor.Strategy, spoilt.Files.App, spoilt.Engine.Supervisor.Gamma = supervisor.EDFPure, 2*units.GiB, 3
 	if err := n.Reload(ctx, spoilt); err == nil {
 		t.Error("gamma 3 was taken")
 	}

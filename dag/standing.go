@@ -105,7 +105,7 @@ func (w *walker) begin(i int, u Underway) {
 		return
 	}
 	r := running{node: i, began: w.now, whole: w.busy[i], left: max(0, u.Left) * w.busy[i],
-		most: w.most(w.graph.nodes[i].stage)}
+		most: w.drained(i, w.most(w.graph.nodes[i].stage))}
 	r.aim = w.now + r.left/r.most
 	if w.deadline > 0 {
 		r.aim = max(r.aim, float64(u.Aim))

@@ -14,6 +14,9 @@ type Supply struct {
 	Slots int
 	// Taken is what of Cores others have been promised, in any order.
 	Taken []Taken
+	// Least is how long a stage takes at least, whatever its cores, if it begins at a moment of the deadline clock: disks
+	// and networks give it no more. 0 or nil is no time at all.
+	Least func(stage int, from units.Seconds) units.Seconds
 }
 
 // Taken are cores that others have from one moment of the application's deadline clock until

@@ -230,6 +230,7 @@ func (w *walker) start() running {
 	}
 	r := running{node: i, began: began, left: w.rest[i-w.first]*w.busy[i] + w.cold(i), most: w.most(stage)}
 	r.whole = max(r.left, w.busy[i])
+	r.most = w.drained(i, r.most)
 	if w.backlog != nil {
 		w.backlog.progress(i, r.left/r.whole) // As others see it; to itself it is whole.
 	}
@@ -270,6 +271,18 @@ func (s scene) most(stage *api.ProfileStage) float64 {
 	most := min(s.cores, float64(stage.Tasks)*float64(stage.Width()))
 	if s.supply.Slots > 0 {
 		most = min(most, float64(s.supply.Slots))
+	}
+	return most
+}
+
+// drained is how many cores stage i, which could use most, can use where it begins now: more of them would wait for
+// disks and networks.
+func (w *walker) drained(i int, most float64) float64 {
+	if w.supply.Least == nil || !(w.busy[i] > 0) {
+		return most
+	}
+	if least := w.supply.Least(w.graph.nodes[i].stage.ID, units.Seconds(w.now)); least > 0 {
+		most = min(most, w.busy[i]/float64(least))
 	}
 	return most
 }

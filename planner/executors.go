@@ -36,7 +36,7 @@ func (f executors) replace(a *ledger.App) {
 func (f executors) replaceOnce(a *ledger.App) {
 	since := f.now.Add(-f.cfg.Replacing.Within)
 	for _, name := range slices.Clone(a.Tenant.Pending) {
-		n := f.places.Replacement(f.view, a, name)
+		n := f.places.Replacement(f.outlook, a, name)
 		if n == nil {
 			continue
 		}

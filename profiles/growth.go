@@ -88,7 +88,7 @@ func (at place) habit(old, run *api.Profile, w float64, t Terms) api.StageHabit 
 	if at.old < 0 || old.Stages[at.old].Failed != ran.Failed {
 		return seen
 	}
-	h := old.Habit.Stages[old.Stages[at.old].ID]
+	h := withOrigin(old.Habit.Stages[old.Stages[at.old].ID], seen, w)
 	if t.tried(ran.ID) || ran.Failed || t.Cold[ran.ID] > 0 {
 		return h
 	}
@@ -106,6 +106,19 @@ func (at place) habit(old, run *api.Profile, w float64, t Terms) api.StageHabit 
 	n := at.count(run)
 	before := asMany(old, at.old, n)
 	return learnGrowth(h, &before, &ran, float64(n), t.Day)
+}
+
+// withOrigin is h with what a run has told of where a stage's bytes came from; an older driver tells nothing.
+func withOrigin(h, seen api.StageHabit, w float64) api.StageHabit {
+	switch {
+	case seen.BytesRemote == nil:
+	case h.BytesRemote == nil:
+		h.BytesRemote, h.BytesCached = seen.BytesRemote, seen.BytesCached
+	default:
+		h.BytesRemote = new(meanCount(*h.BytesRemote, *seen.BytesRemote, w))
+		h.BytesCached = meanCount(h.BytesCached, seen.BytesCached, w)
+	}
+	return h
 }
 
 // withHabit is p with the habit of the stage of that id, where there is one.

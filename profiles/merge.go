@@ -192,12 +192,6 @@ func mergeStage(old, run api.ProfileStage, n int, weight weights) api.ProfileSta
 	s.Bytes = meanCount(old.Bytes, run.Bytes, w)
 	s.RecordsWritten = meanCount(old.RecordsWritten, run.RecordsWritten, w)
 	s.BytesWritten = meanCount(old.BytesWritten, run.BytesWritten, w)
-	if run.BytesRemote != nil && old.BytesRemote != nil {
-		s.BytesRemote, s.BytesCached = new(meanCount(*old.BytesRemote, *run.BytesRemote, w)),
-			meanCount(old.BytesCached, run.BytesCached, w)
-	} else if run.BytesRemote != nil { // An older driver has told nothing.
-		s.BytesRemote, s.BytesCached = run.BytesRemote, run.BytesCached
-	}
 	// The sum of both is that of the mean size, where it is known how it goes with that.
 	was, is := 1.0, 1.0
 	if sure(weight.growth) {

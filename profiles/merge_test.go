@@ -71,14 +71,15 @@ func TestMergePacedKeepsTheDurationsAtAllCores(t *testing.T) {
 func TestMergeKeepsWhatIsKnownOfOtherHosts(t *testing.T) {
 	with := func(remote *int64, cached int64) api.Profile {
 		p := one(10, 1)
-		p.Stages[0].Bytes, p.Stages[0].BytesRemote, p.Stages[0].BytesCached = 100, remote, cached
+		p.Stages[0].Bytes = 100
+		p.Habit.Stages = map[int]api.StageHabit{0: {BytesRemote: remote, BytesCached: cached}}
 		return p
 	}
 	for _, c := range []struct{ old, run, want *int64 }{
 		{nil, nil, nil}, {nil, new(int64(50)), new(int64(50))}, {new(int64(50)), nil, new(int64(50))},
 		{new(int64(50)), new(int64(90)), new(int64(70))}, {new(int64(0)), new(int64(0)), new(int64(0))},
 	} {
-		got := atAllCores(with(c.old, 10), with(c.run, 10)).Stages[0]
+		got := atAllCores(with(c.old, 10), with(c.run, 10)).Habit.Stages[0]
 		if d := cmp.Diff(c.want, got.BytesRemote); d != "" || got.BytesCached != 10 {
 			t.Errorf("%d cached; remote (-want +got):\n%s", got.BytesCached, d)
 		}
@@ -86,8 +87,8 @@ func TestMergeKeepsWhatIsKnownOfOtherHosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := profiles.Unpack(packed); err != nil || cmp.Diff(c.want, back.Stages[0].BytesRemote) != "" {
-			t.Errorf("packed: %v, %v", back.Stages[0].BytesRemote, err)
+		if back, err := profiles.Unpack(packed); err != nil || cmp.Diff(c.want, back.Habit.Stages[0].BytesRemote) != "" {
+			t.Errorf("packed: %v, %v", back.Habit.Stages[0].BytesRemote, err)
 		}
 	}
 }

@@ -137,7 +137,6 @@ func annotate(stages []observed, i int, head units.Seconds) api.ProfileStage {
 		Gap:     max(0, s.first-waited),
 		Records: records, Bytes: known(s.Ready.Bytes, s.Done.BytesRead, 0),
 		RecordsWritten: max(0, s.Done.RecordsWritten), BytesWritten: max(0, s.Done.BytesWritten),
-		BytesRemote: s.Done.BytesRemote, BytesCached: max(0, s.Done.BytesCached),
 		CoreSeconds: work, NominalRate: rate(records, work), LongestTask: longestTask(s.Done, work),
 		TaskCores: seenCores(s, work), Reading: s.Reading, FixedPart: fixedPart(s.Done, work),
 		TaskCost: taskCost(s.Done, work),

@@ -48,16 +48,16 @@ func Pack(p api.Profile) ([]byte, error) {
 		p.Habit.Stages = maps.Clone(p.Habit.Stages)
 		for id, h := range p.Habit.Stages {
 			h.Growth = api.Growth{Power: h.Growth.Power, Doubt: h.Growth.Doubt, By: h.Growth.By, Runs: h.Growth.Runs}
+			if h.BytesRemote != nil {
+				h.BytesRemote, h.BytesCached = new(rounded(*h.BytesRemote)), rounded(h.BytesCached)
+			}
 			p.Habit.Stages[id] = h
 		}
 		p.Stages = slices.Clone(p.Stages)
 		for i := range p.Stages {
 			s := &p.Stages[i]
-			for _, size := range []*int64{&s.Records, &s.Bytes, &s.RecordsWritten, &s.BytesWritten, &s.BytesCached} {
+			for _, size := range []*int64{&s.Records, &s.Bytes, &s.RecordsWritten, &s.BytesWritten} {
 				*size = rounded(*size)
-			}
-			if s.BytesRemote != nil {
-				s.BytesRemote = new(rounded(*s.BytesRemote))
 			}
 		}
 	}

@@ -32,11 +32,32 @@ func recordOne(t *testing.T, a api.StageReady, b api.StageDone, work units.Work)
 func TestSection3Annotation(t *testing.T) {
 	a, b := ready(4, 0, "map"), done(4)
 	a.Records, a.Bytes, b.RecordsRead, b.RecordsWritten, b.BytesWritten = 1200, 5000, 1199, 300, 900
-	b.BytesRemote, b.BytesCached = new(int64(2000)), 1000
 	want := api.ProfileStage{Name: "map", Signature: "map", Tasks: 4, Duration: 4, Records: 1200, Bytes: 5000, RecordsWritten: 300,
-		BytesWritten: 900, BytesRemote: new(int64(2000)), BytesCached: 1000, CoreSeconds: 6, NominalRate: 200, LongestTask: 0.5}
+		BytesWritten: 900, CoreSeconds: 6, NominalRate: 200, LongestTask: 0.5}
 	if d := cmp.Diff(want, recordOne(t, a, b, 6)); d != "" {
 		t.Error(d)
+	}
+}
+
+// What came from other hosts and from memory is a habit of the stage, of each of those that it stands for; of a driver
+// that does not tell nothing is known.
+func TestAStageTellsWhereItsBytesCameFrom(t *testing.T) {
+	for _, remote := range []*int64{nil, new(int64(0)), new(int64(2000))} {
+		b := done(4)
+		b.BytesRead, b.BytesRemote, b.BytesCached = 5000, remote, 1000
+		r := profiles.NewRecorder("one")
+		r.Ready(2, ready(4, 0, "map"))
+		r.Done(6, b)
+		p, err := r.Finish(7, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := p.Habit.Stages[0]; cmp.Diff(remote, h.BytesRemote) != "" || remote != nil && h.BytesCached != 1000 {
+			t.Errorf("%+v, want %v", h, remote)
+		}
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

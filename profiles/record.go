@@ -236,6 +236,9 @@ func (r *Recorder) Finish(duration units.Seconds, cores units.Cores) (api.Profil
 		p.Stages = append(p.Stages, annotate(stages, i, p.Head))
 		habit := stages[i].Habit
 		habit.Factor = factor(&stages[i])
+		if done, n := stages[i].Done, int64(max(1, stages[i].Count)); done.BytesRemote != nil {
+			habit.BytesRemote, habit.BytesCached = new(max(0, *done.BytesRemote)/n), max(0, done.BytesCached)/n
+		}
 		p = withHabit(p, i, habit)
 		if n := stages[i].Count; n > 1 {
 			p = folded(p, i, n)

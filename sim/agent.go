@@ -54,6 +54,7 @@ type agent struct {
 	starts   int
 	saved    []byte
 	cfg      node.Config
+	rates    api.NodeRates
 }
 
 // ills are what is wrong with a node.
@@ -69,7 +70,8 @@ func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
 		cmp.Or(spec.Speed, 1)
 	a := &agent{w: w, cfg: w.cfg.Node, link: w.net.Link(),
 		m: plant.Machine{Plant: w.plant, Name: spec.Name, ID: id, Cores: float64(spec.Cores), Speed: spec.Speed,
-			Others: float64(spec.Others)}}
+			Others: float64(spec.Others), Rates: [2]float64{float64(spec.Rates.Disk), float64(spec.Rates.Network)}},
+		rates: spec.Rates}
 	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
 	a.full = spec.Memory
@@ -334,6 +336,7 @@ func (a *agent) report(s *api.NodeStatus) {
 		l.deliver = l.arrive
 	}
 	l.status = s.Clone()
+	l.status.Rates = a.rates
 	if l.copies = a.link.Send(des.Up, l.deliver); l.copies == 0 {
 		a.w.letters = append(a.w.letters, l)
 	}

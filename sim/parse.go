@@ -21,7 +21,7 @@ import (
 //	seed 7                                  1 without
 //	law pi                                  one of Laws; the default configuration without
 //	nodes 4 cores=16 [memory=112g speed=1 others=0]   replaces the four of the paper
-//	node big cores=32 [memory=112g speed=1 others=0]  one more
+//	node big cores=32 [memory=112g speed=1 others=0 disk=300m network=100m]  one more; rates a second
 //	set certainty=0.95 alpha=1 beta=0.3 split=paper strategy=edf-pure gamma=0 eq21=on-top phi=1 eta=10 p=0.3
 //	set queue-rule=flexible queue=fifo queue-size=time admission=pythia late=refuse
 //	plant lag=0.3 bend=1 noise=0.02 run-noise=0 spread=0.1 byte-cost=0.2 task=0.03 sway=3 start=4
@@ -37,7 +37,7 @@ import (
 //	                                        or profile=APP: that of another one;
 //	                                        with its stages:
 //	  stage NAME tasks=100 work=200 [after=A,B job=0 records=1000 written=10
-//	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2]           (one line)
+//	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2 disk=8g network=1g]  (one line)
 //	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s] [grow=1.02]
 //	                                        each has as much more to do than the one before
 //	at 20s kill NAME                        or NAME#2: its user ends the second run of NAME

@@ -80,6 +80,7 @@ func (p *parser) stage(words []string) error {
 		"records": whole(&st.Records, 0, 1e15), "written": whole(&st.Written, 0, 1e15),
 		"gap": within(&st.Gap, 1e6), "fetch": within(&st.Fetch, 1e6), "read": amount(&st.Read, 0, 1),
 		"zipf": amount(&st.Zipf, 0, 10), "skewed": amount(&st.Skewed, 0, 1), "bytes": amount(&st.Bytes, 0, 1),
+		"disk": size(&st.Disk), "network": size(&st.Network),
 		"after": func(v string) error { s.after = strings.Split(v, ","); return nil },
 	})
 	switch {

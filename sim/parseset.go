@@ -48,7 +48,7 @@ func machines(words []string) (NodeSpec, error) {
 		"cores":  amount(&n.Cores, 0.5, 4096),
 		"speed":  amount(&n.Speed, 0.01, 100),
 		"others": amount(&n.Others, 0, 4096),
-		"memory": size(&n.Memory),
+		"memory": size(&n.Memory), "disk": size(&n.Rates.Disk), "network": size(&n.Rates.Network),
 	})
 	switch {
 	case err != nil:

@@ -26,6 +26,8 @@ type NodeSpec struct {
 	// that other programs take.
 	Speed  float64
 	Others units.Cores
+	// Rates are those of its disks and its network, 0 for any number that nobody knows.
+	Rates api.NodeRates
 }
 
 // The ranks order what happens at one instant: the plant moves first, then what it

@@ -70,6 +70,8 @@ var nodeSettings = []setting{
 	{"node.host", func(c *Config) any { return &c.Node.Host }, restart, text("name or address")},
 	{"node.offered-cores", func(c *Config) any { return &c.Node.OfferedCores }, restart, atLeast(0, "cores")},
 	{"node.memory", func(c *Config) any { return &c.Node.Memory }, restart, above(0)},
+	{"node.disk-rate", func(c *Config) any { return &c.Node.Rates.Disk }, live, atLeast(0, "size a second")},
+	{"node.net-rate", func(c *Config) any { return &c.Node.Rates.Network }, live, atLeast(0, "size a second")},
 	{"node.attach", func(c *Config) any { return &c.Node.Attach }, restart, yesNo},
 	{"node.runtime", func(c *Config) any { return &c.Node.Runtime }, restart,
 		oneOf(daemon.RuntimeAuto, daemon.RuntimeDocker, daemon.RuntimeProcess)},
@@ -90,7 +92,7 @@ var nodeSettings = []setting{
 	{"node.history", func(c *Config) any { return &c.Node.History }, restart, text("file")},
 	{"node.keep-logs", func(c *Config) any { return &c.Node.Keep.Age }, live, atLeast(0, "")},
 	{"node.keep-logs-apps", func(c *Config) any { return &c.Node.Keep.Apps }, live, atLeast(0, "applications")},
-	{"node.log-bytes", func(c *Config) any { return &c.Node.LogBytes }, live, noneOr(units.MiB)},
-	{"node.work-app-bytes", func(c *Config) any { return &c.Node.WorkAppBytes }, live, noneOr(1)},
+	{"node.log-bytes", func(c *Config) any { return &c.Node.Files.Log }, live, noneOr(units.MiB)},
+	{"node.work-app-bytes", func(c *Config) any { return &c.Node.Files.App }, live, noneOr(1)},
 	{"node.work-bytes", func(c *Config) any { return &c.Node.Keep.Bytes }, live, noneOr(1)},
 }

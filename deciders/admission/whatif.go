@@ -24,7 +24,7 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 	p = p.Drawn()
 	a := &ledger.App{Profile: p, Tenant: ledger.Tenant{Launch: api.Launch{Certainty: q.Certainty}}, Promise: share(v, user,
 		ledger.Promise{Start: v.Now(), Deadline: q.Deadline, Mode: ledger.Paced}, &p.Body)}
-	s, asked, names := place.AllNodes(v), "", []string(nil)
+	s, asked, names := place.AllNodes(o, a), "", []string(nil)
 	if s.Cores == 0 {
 		s, asked = attached(o, a)
 	}
@@ -42,6 +42,9 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 	if q.Deadline > 0 {
 		params = c.Shape(max(1, len(s.Seats)))
 	}
+	if q.Empty && q.Cores == 0 {
+		c = c.Empty(s.Nodes())
+	}
 	f, said := verdict.Forecast(v, c, params, v.Now())
 	r := api.PlanReply{Verdict: f.Verdict, Reason: said + asked, Earliest: c.Earliest(params, f, v.Now()),
 		Cores: s.Cores, Stages: []api.PlanReplyLine{}}
@@ -51,10 +54,14 @@ func WhatIf(o *estimate.Outlook, place placement.Policy, q api.PlanRequest, user
 	if kept, keeps := estimate.ReserveOf(a, o); keeps {
 		r.Reserve = kept.Told()
 	}
+	binds := make(map[int]string)
+	for _, b := range c.Bounds(f.Stages).Stages {
+		binds[b.Stage] = b.By
+	}
 	for _, line := range f.Stages {
 		stage, _ := p.Graph.Stage(line.ID)
 		r.Stages = append(r.Stages, api.PlanReplyLine{ID: line.ID, Name: stage.Name, Start: line.Start,
-			Deadline: line.Deadline, Cores: line.Cores})
+			Deadline: line.Deadline, Cores: line.Cores, Binds: binds[line.ID]})
 	}
 	return r, nil
 }

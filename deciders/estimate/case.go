@@ -5,6 +5,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -34,6 +35,7 @@ type Case struct {
 	Supply   dag.Supply
 	outlook  *Outlook
 	nodes    []string
+	loads    []devices.Load
 }
 
 // With is a, which runs, waits or comes, with what those nodes offer. Without nodes it is alone.
@@ -41,7 +43,7 @@ func (o *Outlook) With(a *ledger.App, nodes []string, offered dag.Supply) Case {
 	nodes = slices.Compact(slices.Sorted(slices.Values(nodes)))
 	c := Case{App: a, Promises: o.Promised(a, nodes), Supply: offered, outlook: o, nodes: nodes}
 	c.Supply.Taken = taken(c.Promises)
-	return c
+	return c.loaded(nodes, false)
 }
 
 // Shape is that of the application's branches, where a stage has so many executors (Policy.Shape).
@@ -77,6 +79,21 @@ func (c Case) End() units.Seconds {
 // Alone is c as if others had been promised nothing.
 func (c Case) Alone() Case {
 	c.Promises, c.Supply.Taken = nil, nil
+	return c.loaded(c.nodes, true)
+}
+
+// Empty is c, which has no nodes, on those with nothing else on them.
+func (c Case) Empty(nodes []string) Case { return c.loaded(nodes, true) }
+
+// Bounds are those of the stages that a forecast of c has.
+func (c Case) Bounds(stages []dag.StageForecast) Bounds {
+	return bounds(c.App, c.outlook, c.Supply, c.loads, stages)
+}
+
+// loaded is c with what others leave of the devices of nodes, all of them where it is alone.
+func (c Case) loaded(nodes []string, alone bool) Case {
+	c.loads = loads(c.App, c.outlook, nodes, alone)
+	c.Supply.Least = floor(c.App, c.outlook, c.loads)
 	return c
 }
 

@@ -40,12 +40,19 @@ func (o *Outlook) Ahead(a *ledger.App) []dag.StageForecast {
 }
 
 func (o *Outlook) resume(a *ledger.App, full bool) (end units.Seconds, stages []dag.StageForecast) {
+	s := o.supply(a)
+	s.Least = floor(a, o, loads(a, o, a.Seats(), false))
+	return resumeOn(a, o, full, s)
+}
+
+// resumeOn is resume with a supply.
+func resumeOn(a *ledger.App, o *Outlook, full bool, s dag.Supply) (end units.Seconds, stages []dag.StageForecast) {
 	q := o.Of(a)
 	if q.Open = full; full {
 		q.Executors = 0
 	}
 	c := o.Course(a)
-	return c.Graph.Resume(q, a.Promise.Deadline, o.supply(a), standing(o.View.Now(), a, c, full))
+	return c.Graph.Resume(q, a.Promise.Deadline, s, standing(o.View.Now(), a, c, full))
 }
 
 // Without predicts the end of a, which runs and has a profile, if it had no executors on that node: with all cores of
@@ -77,7 +84,9 @@ func Without(a *ledger.App, o *Outlook, node string) units.Seconds {
 // cores for every stage.
 func (o *Outlook) Soonest(a *ledger.App) units.Seconds {
 	c := o.Course(a)
-	end, _ := c.Graph.Resume(o.Of(a), 0, o.supply(a), standing(o.View.Now(), a, c, true))
+	s := o.supply(a)
+	s.Least = floor(a, o, loads(a, o, a.Seats(), false))
+	end, _ := c.Graph.Resume(o.Of(a), 0, s, standing(o.View.Now(), a, c, true))
 	return end
 }
 

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -26,6 +27,9 @@ type prospect struct {
 	at      units.Instant
 	least   units.Cores
 	fastest float64
+	// uses were found at usedAt, 0 for not yet.
+	usedAt units.Instant
+	uses   []devices.Use
 }
 
 // Outlook returns that of v by p.

@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
@@ -12,7 +11,8 @@ import (
 // Replacement is the node for an executor of a that ran on the named one, whose memory is kept for it. It is that node
 // or, if it takes no executors or gives less memory than is taken there, the node with the fewest of a's executors that
 // has room; nil while there is none.
-func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.Node {
+func (p Policy) Replacement(o *estimate.Outlook, a *ledger.App, name string) *ledger.Node {
+	v := o.View
 	if n := v.Node(name); n != nil && n.Live() && v.Free(n) >= 0 {
 		return n
 	}
@@ -31,11 +31,18 @@ func (p Policy) Replacement(v ledger.View, a *ledger.App, name string) *ledger.N
 	if most == 0 {
 		return slices.MinFunc(nodes, func(x, y *ledger.Node) int { return count[x.Node] - count[y.Node] })
 	}
-	order := order(p.Order)
-	return slices.MinFunc(nodes, func(x, y *ledger.Node) int {
-		there, other := site(v, x, a.Tenant.Claim()), site(v, y, a.Tenant.Claim())
-		return cmp.Or(count[x.Node]-count[y.Node], order(&there, &other))
-	})
+	nodes = fewest(nodes, count)
+	seats := make([]Seat, len(nodes))
+	for i, n := range nodes {
+		seats[i] = Seat{Node: n, Executors: 1}
+	}
+	return p.place(o, a, 1, a.Tenant.Claim(), seats)[0].Node
+}
+
+// fewest are the nodes of which the count is least.
+func fewest(nodes []*ledger.Node, count map[string]int) []*ledger.Node {
+	least := slices.MinFunc(nodes, func(x, y *ledger.Node) int { return count[x.Node] - count[y.Node] })
+	return slices.DeleteFunc(nodes, func(n *ledger.Node) bool { return count[n.Node] > count[least.Node] })
 }
 
 // Growth are the seats on live nodes where a has no executors, or fewer than fill the node for one
@@ -81,7 +88,7 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 			crowded = crowded || fits(launch, n.Room(), 1) > 0
 		}
 	}
-	for _, s := range slices.Concat(filling, p.place(v, most, launch.Claim(), free)) {
+	for _, s := range slices.Concat(filling, p.place(o, a, most, launch.Claim(), free)) {
 		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors)})
 	}
 	return seats, crowded

@@ -12,8 +12,10 @@
 //
 //	least-committed  memory that fits, most cores for each application, most memory left
 //	most-memory      most memory left, then most cores for each application
+//	prophet          memory that fits, the best norm of disks and network over time, most memory left
+//	tetris           memory that fits, peaks of all four that fit, the greatest dot product
 //
-// A new order is a file with a function on two Sites, an entry in the table of site.go, a
+// A new order is a file with a function on two Sites, an entry in the table of orders.go, a
 // test and a scenario of package sim.
 //
 // # How many

@@ -3,15 +3,20 @@ package placement
 import (
 	"math"
 	"slices"
+
+	"github.com/sparkpacer/pacer/deciders/devices"
 )
 
-// Rates are bytes a second by device: of disks and of the network.
-type Rates [2]float64
+// Rates are bytes a second by device (package devices).
+type Rates = devices.Rates
+
+// Span is a stage: when it runs, and what it reads and writes.
+type Span = devices.Span
 
 // The devices of Rates.
 const (
-	Disk = iota
-	Network
+	Disk    = devices.Disk
+	Network = devices.Network
 )
 
 // Piece is what is left of a node's rates from one time to another, in seconds; below 0 where more is wanted than
@@ -19,12 +24,6 @@ const (
 type Piece struct {
 	From, To float64
 	Free     Rates
-}
-
-// Span is a stage: when it runs, in seconds, and what it reads and writes.
-type Span struct {
-	From, To float64
-	Rate     Rates
 }
 
 // Norms are the numbers of Norm.
@@ -49,7 +48,7 @@ func Free(capacity Rates, running []Span, from, to float64) []Piece {
 	}
 	slices.Sort(borders)
 	borders = slices.Compact(borders)
-	var pieces []Piece
+	pieces := make([]Piece, 0, len(borders))
 	for i := range len(borders) - 1 {
 		p := Piece{From: borders[i], To: borders[i+1], Free: capacity}
 		for _, s := range running {
@@ -67,27 +66,37 @@ func Free(capacity Rates, running []Span, from, to float64) []Piece {
 // Norm is how badly stages fit into what is free on a node, the smaller the better (Xu, Eq 4.1 to 4.3). By device it
 // adds what stays idle times Eta and what is wanted twice times 1 - Eta, in rate times seconds. There the k-th of n
 // stages counts 1 - k/n, for nearer stages are known better. A piece counts by the time that it has in common with a
-// stage. A device of which the capacity is 0 is not known and does not count. Time of a stage that no piece has counts
-// nothing.
+// stage. A device of which the capacity is 0 is not known and does not count, nor does a stage that is not. Time of a
+// stage that no piece has counts nothing.
 func (p Norms) Norm(capacity Rates, free []Piece, stages []Span) float64 {
+	var idle, twice Rates
+	for k := range stages {
+		stage := &stages[k]
+		if stage.Unknown {
+			continue
+		}
+		weight := 1 - float64(k)/float64(len(stages))
+		for i := range free {
+			piece := &free[i]
+			if piece.To <= stage.From || piece.From >= stage.To {
+				continue
+			}
+			time := (min(piece.To, stage.To) - max(piece.From, stage.From)) * weight
+			for r := range capacity {
+				if left := (piece.Free[r] - stage.Rate[r]) * time; left > 0 {
+					idle[r] += left
+				} else {
+					twice[r] -= left
+				}
+			}
+		}
+	}
 	var sum float64
 	for r := range capacity {
 		if capacity[r] <= 0 {
 			continue
 		}
-		var idle, twice float64
-		for k, stage := range stages {
-			weight := 1 - float64(k)/float64(len(stages))
-			for _, piece := range free {
-				time := min(piece.To, stage.To) - max(piece.From, stage.From)
-				if time <= 0 {
-					continue
-				}
-				left := (piece.Free[r] - stage.Rate[r]) * time * weight
-				idle, twice = idle+max(0, left), twice+max(0, -left)
-			}
-		}
-		overall := (1-p.Eta)*twice + p.Eta*idle
+		overall := (1-p.Eta)*twice[r] + p.Eta*idle[r]
 		if !p.Raw {
 			overall /= capacity[r]
 		}

@@ -57,7 +57,7 @@ func drawSpans(t *rapid.T, label string) (spans []Span) {
 	for range rapid.IntRange(1, 5).Draw(t, label) {
 		from := rapid.Float64Range(0, 50).Draw(t, label+" from")
 		rate := Rates{rapid.Float64Range(0, 99).Draw(t, label+" disk"), rapid.Float64Range(0, 99).Draw(t, label+" network")}
-		spans = append(spans, Span{from, from + rapid.Float64Range(0, 50).Draw(t, label+" time"), rate})
+		spans = append(spans, Span{From: from, To: from + rapid.Float64Range(0, 50).Draw(t, label+" time"), Rate: rate})
 	}
 	return spans
 }
@@ -80,7 +80,7 @@ func TestPropertiesOfTheNorm(t *testing.T) {
 		}
 		exact := []Span{}
 		for _, p := range free {
-			exact = append(exact, Span{p.From, p.To, p.Free})
+			exact = append(exact, Span{From: p.From, To: p.To, Rate: p.Free})
 		}
 		if got := DefaultNorms.Norm(capacity, free, exact); got > 1e-9 {
 			t.Fatalf("%g where all is taken", got)

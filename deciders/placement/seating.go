@@ -103,16 +103,16 @@ func extent(seats []Seat, launch api.Launch) (cores units.Cores, slots int) {
 	return cores, slots
 }
 
-// AllNodes is what an application of one executor on each node would have now, for who
-// asks what a deadline would mean. Nodes that sleep are among them: they wake for one that would be late.
-func (p Policy) AllNodes(v ledger.View) Seating {
-	var seats []Seat
+// AllNodes is what a would have now with one executor on each node, for who asks what a deadline would mean. Nodes
+// that sleep are among them: they wake for one that would be late.
+func (p Policy) AllNodes(o *estimate.Outlook, a *ledger.App) Seating {
+	v, seats := o.View, []Seat(nil)
 	for _, n := range v.Nodes() {
 		if n.Live() || Wakes(n) {
 			seats = append(seats, Seat{Node: n, Executors: 1, PerStage: 1})
 		}
 	}
-	s := Seating{Seats: p.place(v, p.MaxNodes, memory.Overhead(0), seats)} // Its heap is not known.
+	s := Seating{Seats: p.place(o, a, p.MaxNodes, memory.Overhead(0), seats)} // Its heap is not known.
 	s.Cores, s.Slots = extent(s.Seats, api.Launch{})
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"sort"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
@@ -58,7 +60,7 @@ func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 // by what nodes give, not by what is left. Errors have kinds: transient where no node takes executors, or only one that
 // is away could hold one, invalid where an executor fits none, conflict where it would fit if there were room.
 func (p Policy) Seats(o *estimate.Outlook, a *ledger.App, room Room) (Seating, error) {
-	s, err := p.seating(o.View, a, width(o, a, 0), room)
+	s, err := p.seating(o, a, width(o, a, 0), room)
 	if err != nil || a.Promise.Mode != ledger.Paced || a.Observed() {
 		// An observed application is held back by nothing, so not by turns either.
 		return s, err
@@ -66,14 +68,15 @@ func (p Policy) Seats(o *estimate.Outlook, a *ledger.App, room Room) (Seating, e
 	shape := s.Case(o, a).Shape(s.Executors())
 	perNode := o.PerNode(a.Profile.Graph, shape)
 	if slices.ContainsFunc(s.Seats, func(s Seat) bool { return s.Executors > perNode*s.PerStage }) {
-		s, err = p.seating(o.View, a, perNode, room)
+		s, err = p.seating(o, a, perNode, room)
 	}
 	s.PerNode, s.Open = perNode, shape.Open
 	return s, err
 }
 
 // seating is the one for at most width stages side by side.
-func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Seating, error) {
+func (p Policy) seating(o *estimate.Outlook, a *ledger.App, width int, room Room) (Seating, error) {
+	v := o.View
 	nodes := v.Live()
 	if len(nodes) == 0 {
 		return Seating{}, noNode(v)
@@ -91,7 +94,7 @@ func (p Policy) seating(v ledger.View, a *ledger.App, width int, room Room) (Sea
 	} else if len(seats) < least {
 		return Seating{}, noRoom(v, &launch, least, nodes, room)
 	}
-	s := Seating{Seats: p.place(v, p.Most(a), launch.Claim(), seats), OffHeap: launch.OffHeap}
+	s := Seating{Seats: p.place(o, a, p.Most(a), launch.Claim(), seats), OffHeap: launch.OffHeap}
 	s.Cores, s.Slots = extent(s.Seats, launch)
 	return s, nil
 }
@@ -248,17 +251,44 @@ func width(o *estimate.Outlook, a *ledger.App, perNode int) int {
 
 // place chooses the seats that executors of so much memory take, in their order: all, or those that Order puts first,
 // up to most, 0 for no bound.
-func (p Policy) place(v ledger.View, most int, claim units.Bytes, seats []Seat) []Seat {
-	if most == 0 || len(seats) == 0 {
+func (p Policy) place(o *estimate.Outlook, a *ledger.App, most int, claim units.Bytes, seats []Seat) []Seat {
+	if most == 0 || len(seats) == 0 || most >= len(seats) {
 		return seats // A node that takes executors again may leave the application on more nodes than it may be.
 	}
 	sites := make([]Site, len(seats))
 	for i, s := range seats {
-		sites[i] = site(v, s.Node, units.Bytes(s.Executors)*claim)
+		sites[i] = site(o.View, s.Node, units.Bytes(s.Executors)*claim)
+	}
+	by := order(p.Order)
+	if by.scores != nil {
+		by.scores(&comers{uses: coming(o, a, most, seats), load: func(i int) devices.Load {
+			return estimate.Loaded(seats[i].Node, o, a.ID)
+		}}, sites)
 	}
 	var chosen []Seat
-	for _, i := range choose(sites, most, order(p.Order)) {
+	for _, i := range choose(sites, most, by.order) {
 		chosen = append(chosen, seats[i])
 	}
 	return chosen
+}
+
+// coming is what a's stages want of each of its nodes: from where it stands or, where it has none yet, if it starts now
+// on that many mean ones of seats.
+func coming(o *estimate.Outlook, a *ledger.App, most int, seats []Seat) []devices.Use {
+	switch {
+	case a.Profile == nil:
+		return nil
+	case len(a.Seats()) > 0:
+		return estimate.Uses(a, o)
+	}
+	var best devices.Rates
+	cores, slots := extent(seats, a.Tenant.Launch)
+	for _, s := range seats {
+		for d, rate := range devices.Of(s.Node) {
+			best[d] = max(best[d], rate)
+		}
+	}
+	n := len(seats)
+	supply := dag.Supply{Cores: cores * units.Cores(most) / units.Cores(n), Slots: max(1, slots*most/n)}
+	return estimate.Coming(a, o, supply, best, most)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -18,6 +19,13 @@ type Site struct {
 	// Needed what the application that comes would add.
 	Apps         int
 	Free, Needed units.Bytes
+	// Room is all of its memory.
+	Room units.Bytes
+	// Norm is that of prophet, 0 where nothing is known; Packs and Dot are of tetris. They are made where the order
+	// asks for them.
+	Norm  float64
+	Packs bool
+	Dot   float64
 }
 
 // share is what each application on s would have of its cores, with one more.
@@ -26,46 +34,14 @@ func (s *Site) share() units.Cores { return s.Offered / units.Cores(s.Apps+1) }
 // fits reports whether the executors that would come fit beside the others.
 func (s *Site) fits() bool { return s.Needed <= s.Free }
 
-// Values of Policy.Order.
-const (
-	LeastCommitted = "least-committed"
-	MostMemory     = "most-memory"
-)
-
 // An Order puts the better of two sites first. It is total: names decide between equals.
 type Order func(a, b *Site) int
 
-// orders is the table of the orders.
-func orders() []struct {
-	name  string
-	order Order
-} {
-	return []struct {
-		name  string
-		order Order
-	}{
-		{LeastCommitted, leastCommitted},
-		{MostMemory, mostMemory},
-	}
-}
-
-// Orders are the values of Policy.Order.
-func Orders() []string {
-	var names []string
-	for _, o := range orders() {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-// order is the one of that name, the first of the table for one that is not known.
-func order(name string) Order {
-	for _, o := range orders() {
-		if o.name == name {
-			return o.order
-		}
-	}
-	return orders()[0].order
+// comers are executors that are to be placed: what their application's stages want of each of its nodes, and how the
+// node of a site is loaded.
+type comers struct {
+	uses []devices.Use
+	load func(site int) devices.Load
 }
 
 // fitting puts sites first whose memory holds the new executors beside the others'.
@@ -111,7 +87,7 @@ func byName(a, b *Site) int { return strings.Compare(a.Name, b.Name) }
 
 // site is n for executors that take so much of its memory.
 func site(v ledger.View, n *ledger.Node, needed units.Bytes) Site {
-	s := Site{Name: n.Node, Offered: n.Offered, Free: v.Free(n), Needed: needed}
+	s := Site{Name: n.Node, Offered: n.Offered, Free: v.Free(n), Needed: needed, Room: n.Room()}
 	for _, t := range n.Tenants() {
 		if t.App.Running() {
 			s.Apps++

@@ -70,7 +70,8 @@ func drawSites(t *rapid.T) []Site {
 	var sites []Site
 	for i := range rapid.IntRange(0, 12).Draw(t, "sites") {
 		sites = append(sites, Site{Name: fmt.Sprintf("n%02d", i), Offered: units.Cores(rapid.IntRange(1, 4).Draw(t, "cores") * 4),
-			Apps: rapid.IntRange(0, 5).Draw(t, "apps"), Free: units.Bytes(rapid.IntRange(-2, 3).Draw(t, "free")), Needed: units.Bytes(rapid.IntRange(0, 2).Draw(t, "needed"))})
+			Apps: rapid.IntRange(0, 5).Draw(t, "apps"), Free: units.Bytes(rapid.IntRange(-2, 3).Draw(t, "free")), Needed: units.Bytes(rapid.IntRange(0, 2).Draw(t, "needed")),
+			Norm: float64(rapid.IntRange(0, 2).Draw(t, "norm")), Packs: rapid.Bool().Draw(t, "packs"), Dot: float64(rapid.IntRange(0, 2).Draw(t, "dot"))})
 	}
 	return sites
 }
@@ -147,7 +148,7 @@ func TestOrdersAreTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sites := drawSites(t)
 		for _, name := range Orders() {
-			o := order(name)
+			o := order(name).order
 			for i := range sites {
 				for j := range sites {
 					a, b := o(&sites[i], &sites[j]), o(&sites[j], &sites[i])

@@ -58,7 +58,7 @@ func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
-				if n := p.Places.Replacement(v, a, lost); n != nil {
+				if n := p.Places.Replacement(o, a, lost); n != nil {
 					h.taken[n.Node] += a.Tenant.Claim()
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/reservation"
@@ -180,5 +181,6 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 	}
 	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state,
 		Offered: n.Offered, Total: n.Total, Memory: n.Memory, Attach: n.Attaches(),
-		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release, Pressure: n.Kernel.Pressure, Lacks: n.Kernel.Lacks}
+		NodeRates: devices.Said(n), Pressure: n.Kernel.Pressure, Lacks: n.Kernel.Lacks,
+		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
@@ -24,7 +25,7 @@ func Forecast(v ledger.View, c estimate.Case, q dag.Params, at units.Instant) (d
 		alone = c.Alone().Forecast(q, at).Verdict
 	}
 	return f, say(v, f, c, a.At(at), alone) + longExit(&a.Profile.Body) + longer(&a.Profile.Body) + shared(&a.Promise) +
-		kept(c, f.Verdict) + limited(a)
+		kept(c, f.Verdict) + limited(a) + bound(c.Bounds(f.Stages))
 }
 
 // toldReserve is from which part of the deadline on what is kept is told.
@@ -143,4 +144,73 @@ func beside(others int) string {
 		return " beside another"
 	}
 	return fmt.Sprintf(" beside %d others", others)
+}
+
+// A neighbour is named that takes this part of a device, and it is half of it within halfway of 0.5.
+const (
+	toldPart = 0.05
+	halfway  = 0.05
+)
+
+// Bound says what takes that time at any number of cores: devices, or longest tasks where these bind for longer. It is ""
+// where cores bind for longest, and where no rates are known. Stages that nobody has told enough of are said once,
+// together.
+func Bound(bounds estimate.Bounds) string {
+	if !bounds.Rated {
+		return ""
+	}
+	by, longest := map[bool]units.Seconds{}, (*devices.Bound)(nil)
+	var cores units.Seconds
+	for i := range bounds.Stages {
+		switch b := &bounds.Stages[i]; {
+		case b.By == devices.BoundCores:
+			cores += b.Takes
+		default:
+			by[b.At != nil] += b.Takes
+			if b.At != nil && (longest == nil || b.Takes > longest.Takes) {
+				longest = b
+			}
+		}
+	}
+	text := ""
+	switch moves, tasks := by[true], by[false]; {
+	case moves > 0 && moves >= max(tasks, cores):
+		text = fmt.Sprintf("%s at any number of cores: %s", finishText(moves), longest.At.Name())
+		if app, part := longest.At.Neighbour(longest.Takes); part >= toldPart {
+			text += ", " + partText(part) + " of it " + string(app) + "'s"
+		}
+	case tasks > max(moves, cores):
+		text = fmt.Sprintf("%s at any number of cores: %s", finishText(tasks), devices.BoundTask)
+	}
+	switch {
+	case bounds.Untold > 0 && text != "":
+		text += "; "
+		fallthrough
+	case bounds.Untold > 0:
+		text += fmt.Sprintf("what %d of its stages read from other hosts is not known yet", bounds.Untold)
+	}
+	return text
+}
+
+func partText(part float64) string {
+	if part > 0.5-halfway && part < 0.5+halfway {
+		return "half"
+	}
+	return fmt.Sprintf("%.0f %%", 100*part)
+}
+
+// bound is Bound as a part of a verdict's line.
+func bound(bounds estimate.Bounds) string {
+	if text := Bound(bounds); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// BoundOf is Bound of a, which runs and has a profile, from where it stands.
+func BoundOf(o *estimate.Outlook, a *ledger.App) string {
+	if a.Profile == nil || !a.Running() || a.Promise.Mode == ledger.Unpaced {
+		return ""
+	}
+	return Bound(estimate.BoundsOf(a, o))
 }

@@ -144,6 +144,7 @@ func (p Policy) Again(o *estimate.Outlook, a *ledger.App, gate ledger.Gate) ledg
 	case !paced:
 		v.Reason += "; the application is not paced and has them"
 	}
+	v.Reason += bound(estimate.BoundsOf(a, o))
 	if order := estimate.Order(a); order != "" {
 		v.Reason += "; " + order
 	}

@@ -56,6 +56,14 @@ func (c *Cluster) Divides(node, strategy string) {
 	c.Know(ledger.NodeSaid{Status: says})
 }
 
+// Rates has a node say, for the second time, that its disks and its network have those rates.
+func (c *Cluster) Rates(node string, disk, network units.Bytes) {
+	c.Helper()
+	says := Status(node, 2)
+	says.Rates = api.NodeRates{Disk: disk, Network: network}
+	c.Know(ledger.NodeSaid{Status: says})
+}
+
 // Know records facts, and closes the batch.
 func (c *Cluster) Know(facts ...ledger.Fact) ledger.Effects {
 	c.Helper()

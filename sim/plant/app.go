@@ -74,6 +74,8 @@ type Stage struct {
 	Bytes units.Fraction
 	// Fetch is how long each task waits for its input, without using CPU.
 	Fetch units.Seconds
+	// Disk and Network are what its tasks read over their machines' disks and networks, where these have rates.
+	Disk, Network units.Bytes
 	// Read is the share of a task's work in which it reads its records; 0 is all.
 	Read units.Fraction
 	// Said is what its driver says of it when it is ready: what it is recognised by, and what it is to read. nil
@@ -115,6 +117,7 @@ func (a App) Validate() error {
 		check(s.Tasks > 0 && s.Tasks <= 1e6, "%s%d tasks, want 1 to 1000000", at, s.Tasks)
 		check(float64(s.Work) > 0 && float64(s.Work) <= 1e9, "%swork is %v core-seconds", at, float64(s.Work))
 		check(s.Records >= 0 && s.Written >= 0 && s.Records < math.MaxInt64/4, "%srecords are negative or too many", at)
+		check(s.Disk >= 0 && s.Network >= 0, "%sreads %d and %d bytes", at, s.Disk, s.Network)
 		check(within(float64(s.Gap), 0, long) && within(float64(s.Fetch), 0, long), "%sgap is %v s, fetch %v s", at,
 			float64(s.Gap), float64(s.Fetch))
 		check(within(s.Zipf, 0, 10), "%szipf is %v, want 0 to 10", at, s.Zipf)

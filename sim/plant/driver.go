@@ -242,10 +242,14 @@ func (d *Driver) stageDone(r *stageRun) {
 	d.Bindings.Done(r.key)
 	d.left--
 	r.whole()
-	d.tell(api.Event{Type: api.EventStageDone, Done: &api.StageDone{StageKey: r.key, Tasks: r.spec.Tasks,
+	done := &api.StageDone{StageKey: r.key, Tasks: r.spec.Tasks,
 		RecordsRead: r.spec.Records, RecordsWritten: r.spec.Written,
 		TaskCPU: units.Seconds(r.cpu), TaskTime: units.Seconds(r.cpu), LongestTask: units.Seconds(r.longest),
-		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart(), TaskCost: r.taskCost()}})
+		FirstLaunch: r.first, LastFinish: r.last, FixedPart: r.fixedPart(), TaskCost: r.taskCost()}
+	if slices.ContainsFunc(d.executors, func(p *Process) bool { return p.Machine.Rates != [2]float64{} }) {
+		done.BytesRead, done.BytesRemote = int64(r.spec.Disk+r.spec.Network), new(int64(r.spec.Network))
+	}
+	d.tell(api.Event{Type: api.EventStageDone, Done: done})
 	d.queryDone(r)
 	d.advance()
 	d.offerAll()

@@ -22,6 +22,8 @@ type Machine struct {
 	// Cores is how many it has, Speed what they are worth, Others how many anything but
 	// executors and drivers takes.
 	Cores, Speed, Others float64
+	// Rates are bytes a second over its disks and its network, 0 for any number.
+	Rates [2]float64
 	// Frozen says that pages are not written, Deaf that executors see no wishes for memory.
 	Frozen, Deaf bool
 
@@ -34,6 +36,19 @@ type Machine struct {
 	procs           []*Process // In order of start.
 	shares, weights []float64
 	order           []int
+	idle            [2]units.Instant // When its disks and its network have moved all that was asked for.
+}
+
+// move asks for bytes over the disks and the network, and returns when they are there: each moves what comes first at
+// its full rate.
+func (m *Machine) move(now units.Instant, bytes [2]float64) (there units.Instant) {
+	for d := range bytes {
+		if bytes[d] > 0 && m.Rates[d] > 0 {
+			m.idle[d] = max(now, m.idle[d]).Add(time.Duration(bytes[d] / m.Rates[d] * 1e9))
+			there = max(there, m.idle[d])
+		}
+	}
+	return there
 }
 
 // Clock is what the machine's monotonic clock shows at a moment: each has its own.

@@ -275,6 +275,8 @@ func (p *Process) launch(t *task) {
 	if f := t.run.spec.Fetch; f > 0 {
 		t.wake = t.wake.Add(time.Duration(float64(f) * des.Around(p.rand, 0.3) * 1e9))
 	}
+	s, tasks := t.run.spec, float64(t.run.spec.Tasks)
+	t.wake = max(t.wake, p.Machine.move(now, [2]float64{float64(s.Disk) / tasks, float64(s.Network) / tasks}))
 	if t.wake > now {
 		p.tasks.waiting = append(p.tasks.waiting, t)
 		return

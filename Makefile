@@ -119,8 +119,8 @@ bench-web: ## measure the page, and what it costs a planner that somebody looks 
 bench-profiles: build ## measure what event logs tell, what is foretold of other cores and deadlines, and what versions of profiles take (40 minutes)
 	@$(SPARK) $(GO) run ./test/bench profiles $(ARGS)
 
-bench-placement: ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes)
-	@$(GO) run ./test/bench placement $(ARGS)
+bench-placement: build ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes; ARGS="-only live" on real Spark, 25 minutes)
+	@$(SPARK) $(GO) run ./test/bench placement $(ARGS)
 
 bench-memory: build ## measure what memory is used for: what the kernel protects, heaps that find their size (45 minutes; ARGS="-only knee" takes less)
 	@$(SPARK) $(GO) run ./test/bench memory $(ARGS)

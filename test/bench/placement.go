@@ -18,8 +18,9 @@ import (
 )
 
 // placementRows are about where executors go, traces of clusters, and forecasts of what executors use.
-func placementRows() []row {
+func placementRows(o trialOptions) []row {
 	return []row{
+		placementLiveRow(o),
 		experiments(row{name: "prophet", minutes: 1}, 5, "prophet"),
 		{name: "norm", minutes: 0.1, measure: normed},
 		{name: "trace", minutes: 3, measure: traced},

@@ -105,7 +105,7 @@ func rows(o options) []row {
 	case memoryCommand:
 		return heldRows(o.trial)
 	case placementCommand:
-		return placementRows()
+		return placementRows(o.trial)
 	case fuzzCommand:
 		return []row{fuzzed(o.only)}
 	}

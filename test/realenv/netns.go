@@ -1,10 +1,14 @@
 package realenv
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // Network is a bridge with network namespaces on it: a hub for planner, driver
@@ -76,4 +80,33 @@ func (n *Network) Of(i int) string { return fmt.Sprintf("10.213.7.%d", 11+i) }
 // the same process, cgroups and files, another network.
 func (n *Network) Inside(node string) []string {
 	return []string{"nsenter", "--net=" + n.Namespace(node), "--"}
+}
+
+// Within calls f on a thread that is in the network namespace of that file, "" for this one's:
+// sockets that f makes are there. The thread comes back: what it has started would be told to
+// end with it (PR_SET_PDEATHSIG).
+func Within(namespace string, f func() error) (err error) {
+	if namespace == "" {
+		return f()
+	}
+	runtime.LockOSThread()
+	here, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return err
+	}
+	defer here.Close()
+	there, err := os.Open(namespace)
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	err = f()
+	if back := unix.Setns(int(here.Fd()), unix.CLONE_NEWNET); back != nil {
+		return errors.Join(err, back) // Nobody else gets this thread.
+	}
+	runtime.UnlockOSThread()
+	return err
 }

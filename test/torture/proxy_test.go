@@ -4,44 +4,15 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// within calls f on a thread that is in the network namespace of that file, "" for this one's:
-// sockets that f makes are there. The thread comes back: what it has started would be told to
-// end with it (PR_SET_PDEATHSIG).
-func within(namespace string, f func() error) (err error) {
-	if namespace == "" {
-		return f()
-	}
-	runtime.LockOSThread()
-	here, err := os.Open("/proc/thread-self/ns/net")
-	if err != nil {
-		return err
-	}
-	defer here.Close()
-	there, err := os.Open(namespace)
-	if err != nil {
-		return err
-	}
-	defer there.Close()
-	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
-		return err
-	}
-	err = f()
-	if back := unix.Setns(int(here.Fd()), unix.CLONE_NEWNET); back != nil {
-		return errors.Join(err, back) // Nobody else gets this thread.
-	}
-	runtime.UnlockOSThread()
-	return err
-}
+	"github.com/sparkpacer/pacer/test/realenv"
+)
 
 // proxy passes TCP connections on, held up by a delay.
 type proxy struct {
@@ -59,7 +30,7 @@ type proxy struct {
 // this process's.
 func newProxy(namespace, from, to string) (*proxy, error) {
 	p := &proxy{namespace: namespace, to: to, conns: map[net.Conn]bool{}}
-	if err := within(namespace, func() (err error) {
+	if err := realenv.Within(namespace, func() (err error) {
 		p.listener, err = net.Listen("tcp", from)
 		return err
 	}); err != nil {
@@ -78,7 +49,7 @@ func (p *proxy) accept() {
 			return
 		}
 		var out net.Conn
-		if err := within(p.namespace, func() (err error) {
+		if err := realenv.Within(p.namespace, func() (err error) {
 			out, err = net.DialTimeout("tcp", p.to, time.Second)
 			return err
 		}); err != nil {

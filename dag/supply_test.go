@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -63,4 +64,29 @@ func TestSupplyIsTheSumOfItsSeconds(t *testing.T) {
 			t.Fatalf("they are there by %v, want %v", at, until)
 		}
 	})
+}
+
+// A stage that disks and networks hold up ends no sooner for all cores, and leaves them to others: of two side by side
+// the one that moves for 50 s uses 2 cores of 10, and the other one, of 80 core-seconds, ends after 10 s on the rest.
+func TestAStageUsesNoMoreCoresThanItsDevicesKeepUpWith(t *testing.T) {
+	p := api.Profile{Schema: api.ProfileSchema, Name: "p", Duration: 1, Cores: 10, Stages: []api.ProfileStage{
+		{ID: 0, Name: "moves", Tasks: 100, Duration: 10, Records: 100, CoreSeconds: 100, NominalRate: 1},
+		{ID: 1, Name: "computes", Tasks: 100, Duration: 8, Records: 80, CoreSeconds: 80, NominalRate: 1}}}
+	g, err := dag.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := dag.Default()
+	q.Open = true
+	s := dag.Supply{Cores: 10, Least: func(stage int, from units.Seconds) units.Seconds {
+		return []units.Seconds{50 - from, 0}[stage]
+	}}
+	f := g.Forecast(q, 0, s, 0)
+	if moves, computes := f.Stages[0].Duration, f.Stages[1].Duration; math.Abs(float64(moves)-50) > 1e-6 ||
+		math.Abs(float64(computes)-10) > 1e-6 || math.Abs(float64(f.FullCores)-50) > 1e-6 {
+		t.Errorf("%v and %v of %v, want 50 and 10 of 50", moves, computes, f.FullCores)
+	}
+	if s.Least = nil; math.Abs(float64(g.Forecast(q, 0, s, 0).FullCores)-18) > 1e-6 {
+		t.Errorf("without devices %v, want 18", g.Forecast(q, 0, s, 0).FullCores)
+	}
 }

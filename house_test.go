@@ -40,7 +40,7 @@ var roofs = []roof{
 		"assign assign/scores sim/mesh/probe memory/forecast memory/shaping", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
 	{"deciders", "deciders/consolidation deciders/devices deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
-		"deciders/reservation deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
+		"deciders/reservation deciders/response deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/eventlog infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
 		"infra/executor infra/executor/conformance infra/executor/docker infra/executor/attached infra/traffic infra/metrics infra/chart infra/trace web/page web web/webtest", "vocabulary"},

@@ -500,9 +500,7 @@ func (a *App) Dead() string {
 }
 
 // Held reports whether a step response holds executors of a.
-func (a *App) Held() bool {
-	return slices.ContainsFunc(a.opened, func(s *Stage) bool { return s.Response.UnderWay() })
-}
+func (a *App) Held() bool { return len(a.held.holds) > 0 }
 
 // maxNotices bounds what is kept of the lines said to a user.
 const maxNotices = 50

@@ -38,6 +38,9 @@ type Facet[T Subject, S any] struct {
 	// Wants is how many executors the driver of an application is to ask another cluster manager for, and on which
 	// hosts; 0 are as many as its user has said. nil where the value does not say.
 	Wants func(S) (executors int, on []string)
+	// Holds are the executors of an application that are held at some cores while they work for a stage, in the order of
+	// Hold.Compare; nil for none. One facet alone has it.
+	Holds func(S) []Hold
 	// Instead is the profile that is planned with instead of the one that has the value, nil for none; nil where that is
 	// never so.
 	Instead func(S) *Profile
@@ -66,7 +69,8 @@ func Member[S any](name string) func(record []byte) (S, error) {
 func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()
 	f.place = len(*all)
-	plans := f.Cores != nil || f.Drains != nil || f.Pacing != nil || f.Observed != nil || f.Wants != nil
+	plans := f.Cores != nil || f.Drains != nil || f.Pacing != nil || f.Observed != nil || f.Wants != nil ||
+		f.Holds != nil
 	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds,
 		part: f.Part, passing: f.Passing, plans: plans})
 	return &f
@@ -197,6 +201,9 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 	}
 	if f.Wants != nil {
 		e.wanted, e.on = f.Wants(s)
+	}
+	if f.Holds != nil {
+		e.holds = f.Holds(s)
 	}
 	if f.Instead != nil {
 		if p := f.Instead(s); p != nil {

@@ -28,6 +28,8 @@ type effect struct {
 	observed string
 	wanted   int
 	on       []string
+	// holds are the executors that are held at some cores, in order of stage and executor (Facet.Holds).
+	holds []Hold
 	// instead is what is planned with in the place of a profile (Facet.Instead), bytes how many all take in the store.
 	instead any // A *Profile.
 	bytes   int
@@ -58,4 +60,16 @@ func (f *facets) with(place int, h held) facets {
 	}
 	list[place] = h
 	return facets{list: list, effect: f.effect}
+}
+
+// hold is what an executor is held at for a stage, the zero value for nothing.
+func (e *effect) hold(key api.StageKey, id api.ExecutorID) Hold {
+	if len(e.holds) == 0 {
+		return Hold{}
+	}
+	i, found := slices.BinarySearchFunc(e.holds, Hold{Stage: key, Executor: id}, Hold.Compare)
+	if !found {
+		return Hold{}
+	}
+	return e.holds[i]
 }

@@ -198,7 +198,6 @@ func TestImpossibleFactsChangeNothing(t *testing.T) {
 		"a target for nobody":               ledger.StageAimed{App: app, Stage: key, Targets: target("7", "a")},
 		"targets out of order":              ledger.StageTargeted{App: app, Stage: key, Targets: append(target("2", "a"), target("1", "a")...)},
 		"shares for other targets":          ledger.StageShared{App: app, Stage: key, Shares: make([]api.ExecutorShare, 2)},
-		"no step response":                  ledger.ResponseMoved{App: app, Stage: key, Level: 2},
 		"no profile to match":               ledger.StageMatched{App: app, Stage: key},
 		"a deadline of nothing":             ledger.DeadlineGiven{App: app},
 		"an exit of one that runs":          ledger.Exited{App: app},

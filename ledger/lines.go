@@ -206,8 +206,6 @@ func (StageMatched) Line() Line  { return quiet("stage matched") }
 func (StagesFolded) Line() Line  { return quiet("stages folded") }
 func (StageTargeted) Line() Line { return quiet("stage targeted") }
 func (StageRebound) Line() Line  { return quiet("stage rebound") }
-func (ResponseBegan) Line() Line { return quiet("step response begun") }
-func (ResponseMoved) Line() Line { return quiet("step response moved") }
 
 // Executors.
 

@@ -50,8 +50,8 @@ type Node struct {
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
 	Others      units.Cores // The cores that others than executors last used of it.
-	Kernel Kernel
-	Dividing Dividing
+	Kernel      Kernel
+	Dividing    Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent, 0 while nobody tells a lost node what has changed.
 	Heard, Published time.Duration

@@ -20,10 +20,11 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 		entry.executors = append(entry.executors, x.ID)
 	}
 	for _, s := range t.App.opened {
+		app := t.App
 		for _, x := range t.Executors {
 			if t, ok := s.TargetOf(x.ID); ok {
 				entry.targets = append(entry.targets, planTarget{stage: s.Key(), executor: t.Executor, rev: t.Rev,
-					hold: s.Response.hold(t.Executor)})
+					hold: app.held.hold(s.Key(), t.Executor).Cores})
 			}
 		}
 	}
@@ -223,7 +224,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		for _, want := range entry.targets {
 			s := a.Stages[want.stage]
 			if t, ok := s.TargetOf(want.executor); ok {
-				room = append(room, s.target(t, l.now))
+				room = append(room, s.target(t, a.held.hold(s.Key(), t.Executor), l.now))
 			}
 		}
 		pa.Stages = slices.Clip(room[from:])

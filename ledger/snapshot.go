@@ -102,10 +102,6 @@ func (s *Stage) copy() *Stage {
 	c := *s
 	c.Counters, c.Sights, c.Targets = slices.Clone(s.Counters), slices.Clone(s.Sights), slices.Clone(s.Targets)
 	c.Samples = Samples{list: s.Samples.list}
-	if s.Response != nil {
-		r := *s.Response
-		c.Response = &r
-	}
 	c.versions, c.copied = stageVersions{}, nil
 	return &c
 }

@@ -15,7 +15,7 @@ func everything(t interface{ Fatal(...any) }, v ledger.View) string {
 	for _, a := range v.Apps() {
 		all = append(all, a.ID, a.Tenant, a.Promise, a.Outcome, a.Wait, a.Given, a.Notices, a.Marks, a.CoreSeconds(), a.Clocks, len(a.Stages), a.Seats())
 		for i, s := range a.Order {
-			all = append(all, s.StageRecord, s.Counters, s.Sights, s.Samples.All(), s.Response, a.Stages[s.Key()] == a.Order[i])
+			all = append(all, s.StageRecord, s.Counters, s.Sights, s.Samples.All(), a.Stages[s.Key()] == a.Order[i])
 		}
 		for _, s := range a.Opened() {
 			all = append(all, s.Key(), a.Stages[s.Key()] == s)

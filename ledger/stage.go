@@ -20,7 +20,6 @@ type Stage struct {
 	Sights   []Sight    // Likewise.
 	Samples  Samples
 	HandOver units.Instant // When its tail was last handed over.
-	Response *Response     // A step response that was asked for, nil for none.
 	versions stageVersions
 	copied   *Stage // What snapshots share of it until it changes, nil when that is to be made.
 }
@@ -161,12 +160,11 @@ func (s *Stage) Counter(id api.ExecutorID) Counters { return reached(s.Counters,
 // Sight is what was told last of an executor at work on the stage.
 func (s *Stage) Sight(id api.ExecutorID) Sight { return reached(s.Sights, id) }
 
-// target returns the stage's target for t as a node reads it now.
-func (s *Stage) target(t Target, now units.Instant) api.StageTarget {
+// target returns the stage's target for t, which is held like that, as a node reads it now.
+func (s *Stage) target(t Target, held Hold, now units.Instant) api.StageTarget {
 	told := t.StageTarget
 	told.StageKey, told.Remaining, told.Last = s.Key(), units.FromDuration(s.DeadlineAt.Sub(now)), s.Last
-	told.Hold = s.Response.hold(t.Executor)
-	told.HoldFor = s.Response.holdFor(told.Hold, now)
+	told.Hold, told.HoldFor = held.Cores, held.lasts(now)
 	return told
 }
 

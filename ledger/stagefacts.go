@@ -245,39 +245,3 @@ func (f StageEnded) apply(l *Ledger) error {
 	drop(l, a, s)
 	return nil
 }
-
-// ResponseBegan: a step response of a running stage has begun.
-type ResponseBegan struct {
-	App   api.AppID
-	Stage api.StageKey
-	Step  api.Step
-	Base  map[api.ExecutorID]units.Cores
-}
-
-func (f ResponseBegan) apply(l *Ledger) error {
-	_, s, err := l.stage(f.App, f.Stage, partState)
-	if err != nil {
-		return err
-	}
-	s.Response = &Response{Step: f.Step, Began: l.now, Base: f.Base, Level: 1}
-	return nil
-}
-
-// ResponseMoved: a step response is at another level, or over (0).
-type ResponseMoved struct {
-	App   api.AppID
-	Stage api.StageKey
-	Level int
-}
-
-func (f ResponseMoved) apply(l *Ledger) error {
-	_, s, err := l.stage(f.App, f.Stage, partState)
-	if err != nil {
-		return err
-	}
-	if s.Response == nil {
-		return fmt.Errorf("stage %v of %s has no step response", f.Stage, f.App)
-	}
-	s.Response.Level = f.Level
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/fewest"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/response"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -59,7 +60,7 @@ var table = []row{
 		ask: each(pacing.again)},
 	{name: "ready", on: onDriver, while: state(pacing.boundary), of: whichever, ask: each(course.ready)},
 	{name: "estimated", on: onTick, of: running, ask: each(course.estimated)},
-	{name: "step response", on: onTick, of: running, ask: each(responses.move)},
+	{name: "step response", on: onTick, of: response.UnderWay, ask: reads(response.Move)},
 	{name: "late", on: onTick, of: running, ask: decides(verdict.Late)},
 	{name: "expel", on: onTick, of: running, ask: each(endings.expel)},
 	{name: "unstarted", on: onDriver, while: state(executors.toldAll), of: running, ask: each(executors.unstarted)},
@@ -122,6 +123,10 @@ func state[P room](is func(P) bool) func(*core) bool { return func(c *core) bool
 // decides asks a decider that returns levers about an application, looks one about all there is.
 func decides(decide func(*estimate.Outlook, *ledger.App) []ledger.Lever) func(*core, *ledger.App) {
 	return func(c *core, a *ledger.App) { c.apply(decide(c.outlook, a)...) }
+}
+
+func reads(decide func(ledger.View, *ledger.App) []ledger.Lever) func(*core, *ledger.App) {
+	return func(c *core, a *ledger.App) { c.apply(decide(c.view, a)...) }
 }
 
 func looks(decide Decider) func(*core, *ledger.App) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/response"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -15,7 +16,6 @@ import (
 const (
 	leastStep, mostStep         = 0.2, 3.0
 	shortestLevel, longestLevel = units.Seconds(2), units.Seconds(60)
-	levels                      = 2
 	stepSettled                 = 2 * time.Second // Until targets count as known.
 )
 
@@ -40,7 +40,7 @@ func (r responses) step(a *ledger.App, step *api.Step) (api.ControlReply, error)
 	}
 	x := *step
 	x.Stage, x.At = s.Key().Stage, a.At(r.now)
-	r.record(ledger.ResponseBegan{App: a.ID, Stage: s.Key(), Step: x, Base: base})
+	r.record(response.Began{OfApp: ledger.OfApp{App: a.ID}, Stage: s.Key(), Step: x, Base: base})
 	r.say(a.ID, fmt.Sprintf("stage %d: step response from %.2f to %.2f of what it asks for, %s each", x.Stage, x.Low,
 		x.High, x.Each))
 	return api.ControlReply{Step: &x, Message: fmt.Sprintf("stage %d of %s is held at two levels for %s each", x.Stage,
@@ -76,7 +76,7 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 		return nil, api.Errorf(api.KindConflict, "application %s runs no such stage under a target now", a.ID)
 	case len(found) > 1:
 		return nil, api.Errorf(api.KindInvalid, "application %s runs %d stages: say which one", a.ID, len(found))
-	case found[0].Response.UnderWay():
+	case response.Holds(a, found[0].Key()):
 		return nil, api.Errorf(api.KindConflict, "stage %d of %s is held already", found[0].Key().Stage, a.ID)
 	}
 	known := func(t ledger.Target) bool {
@@ -88,21 +88,4 @@ func steppable(a *ledger.App, id int) (*ledger.Stage, error) {
 	}
 	return nil, api.Errorf(api.KindTransient, "stage %d of %s has only begun: try again in a moment",
 		found[0].Key().Stage, a.ID)
-}
-
-// move moves a's step responses on to their next level.
-func (r responses) move(a *ledger.App) {
-	for _, s := range a.Opened() {
-		x := s.Response
-		if !x.UnderWay() {
-			continue
-		}
-		level := 1 + int(units.FromDuration(r.now.Sub(x.Began))/x.Each)
-		if level > levels {
-			level = 0
-		}
-		if level != x.Level {
-			r.record(ledger.ResponseMoved{App: a.ID, Stage: s.Key(), Level: level})
-		}
-	}
 }

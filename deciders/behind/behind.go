@@ -27,7 +27,7 @@ type Choice struct {
 	event bool // These are others than before.
 }
 
-// Decide says which applications are put behind now, and which no more. Whoever asks keeps better for it: since when
+// Decide says which applications are put behind now, and which no more. The caller keeps better for it: since when
 // another choice is better, 0 for not.
 func (c *Choice) Decide(o *estimate.Outlook, better *units.Instant) (levers []ledger.Lever) {
 	now := o.View.Now()

@@ -84,7 +84,7 @@ func (n *Node) lodge(tenants []*Allocation) {
 type nodeBook struct {
 	changed, renewed uint64
 	claimed          units.Bytes
-	gave             units.Cores // What it gives by the newest fact about it.
+	gave             units.Cores // Cores that it gives, as of the newest fact about it.
 	tenants          []*Allocation
 	held             facets
 }

@@ -43,14 +43,9 @@ func appsCommand(sh *shell) *cobra.Command {
 		}
 		return printApp(sh.Stdout, app, sh.now)
 	}
-	c.AddCommand(show, hidden(capCommand(sh.order, sh.completeApps)),
-		hidden(killCommand(sh.order, sh.completeApps)))
-	return c
-}
-
-// hidden takes a command out of the help, where it stands under another name.
-func hidden(c *cobra.Command) *cobra.Command {
-	c.Hidden = true
+	// All that is done with one application; the commands stand at the root, too.
+	c.AddCommand(show, killCommand(sh.order, sh.completeApps), capCommand(sh.order, sh.completeApps),
+		releaseCommand(sh), deadlineCommand(sh), logsCommand(sh), whyCommand(sh.Stdout, sh.ask, sh.completeApps))
 	return c
 }
 
@@ -65,7 +60,7 @@ func capCommand(order ordering, complete cobra.CompletionFunc) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			cores, err := strconv.ParseFloat(args[1], 64)
 			if err != nil || !(cores >= 0) {
-				return fmt.Errorf("%q, expected a number of cores, 0 for no cap", args[1])
+				return command.Usagef("cores: %q, want a number of cores, 0 for no cap", args[1])
 			}
 			return order(c, api.VerbCap, api.ControlRequest{App: api.AppID(args[0]), Cap: units.Cores(cores)})
 		},
@@ -310,7 +305,7 @@ func (sh *shell) deadlineRequest(c *cobra.Command, id, text string) (api.Control
 		return r, nil
 	}
 	by, extend := strings.CutPrefix(text, "+")
-	d, err := deadlineValue("deadline", by)
+	d, err := typedDeadline("deadline", by)
 	if err != nil {
 		return r, err
 	}

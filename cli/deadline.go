@@ -21,6 +21,15 @@ func deadlineValue(what, text string) (units.Seconds, error) {
 	return units.FromDuration(d), nil
 }
 
+// typedDeadline is deadlineValue of what a person types, who may mean minutes where no unit stands. Settings of Spark
+// count seconds then, as all of Spark's do.
+func typedDeadline(what, text string) (units.Seconds, error) {
+	if number := strings.TrimPrefix(strings.TrimSpace(text), "+"); number != "" && strings.Trim(number, "0123456789") == "" {
+		return 0, command.Usagef("%s: %q has no unit: %ss or %sm?", what, text, number, number)
+	}
+	return deadlineValue(what, text)
+}
+
 // sparkTime returns text if Spark reads it as d does, else d in milliseconds.
 func sparkTime(text string, d time.Duration) string {
 	if digits := strings.TrimRight(text, "smhd"); len(digits) < len(text) && strings.Trim(digits, "0123456789") == "" &&

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -37,6 +40,9 @@ func (of profileCommands) fromEventLog() *cobra.Command {
 		}
 		if len(paths) == 0 {
 			return command.Usagef("want the path of an event log, - or --all DIR")
+		}
+		if err := there(paths); err != nil {
+			return err
 		}
 		known := func(string) (*api.Profile, error) { return nil, nil }
 		if put {
@@ -119,4 +125,14 @@ func printBecame(w io.Writer, became []fromlog.Became) error {
 		rows = append(rows, []string{b.Path, dash(b.Name), b.As, dash(b.Why)})
 	}
 	return table(w, []string{"LOG", "PROFILE", "BECAME", "WHY"}, rows)
+}
+
+// there returns an error for the first event log that is not there.
+func there(paths []string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("event log: %w", err)
+		}
+	}
+	return nil
 }

@@ -65,5 +65,5 @@ func TestEventLogsMakeProfiles(t *testing.T) {
 		t.Errorf("%+v", put)
 	}
 	w.run(t, "profiles", "from-eventlog").wantLine(t, command.ExitUsage, "want the path of an event log")
-	w.run(t, "profiles", "from-eventlog", "/does/not/exist").wantLine(t, command.ExitFailure, "/does/not/exist makes no profile: open an event log: stat /does/not/exist")
+	w.run(t, "profiles", "from-eventlog", "/does/not/exist").wantLine(t, command.ExitNoInput, "event log: stat /does/not/exist")
 }

@@ -26,18 +26,13 @@ func planCommand(sh *shell) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan --profile NAME|FILE|--eventlog PATH [--deadline D]",
 		Short: "Say what a deadline would mean, without running anything",
-		Args: func(c *cobra.Command, args []string) error {
-			if err := cobra.NoArgs(c, args); err != nil {
-				return command.Coded(command.ExitPlanError, err)
-			}
-			return nil
-		},
+		Args:  cobra.NoArgs,
 		Long: "Say what a deadline would mean for a profile beside the applications that run: the\n" +
 			"verdict, and for each stage its start, deadline and cores. Exit code 0 when it is feasible or tight, " +
-			"1 when it is\ninfeasible, 255 on any error.\n\n" +
+			"76 when it is\ninfeasible.\n\n" +
 			"Without --deadline, with several numbers of cores, or with --eventlog, --executors, --input, --by or\n" +
 			"--stage-deadlines it says what the application takes alone on these, with bounds, and on how few of them the\n" +
-			"deadline is kept. It needs no planner for a file. Exit code 1 when an input keeps the deadline on none\n" +
+			"deadline is kept. It needs no planner for a file. Exit code 76 when an input keeps the deadline on none\n" +
 			"(docs/whatif.md).",
 	}
 	form := outputFlag(c)
@@ -59,16 +54,12 @@ func planCommand(sh *shell) *cobra.Command {
 		names, _ := profileCommands{sh}.names(c, nil, prefix)
 		return names, cobra.ShellCompDirectiveDefault
 	})
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Coded(command.ExitPlanError, err) })
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		late, err := answerPlan(sh, c, q, *form)
-		switch {
-		case err != nil:
-			return command.Coded(command.ExitPlanError, err)
-		case late:
-			return command.Coded(command.ExitPlanInfeasible, nil)
+		if err == nil && late {
+			return command.Coded(command.ExitInfeasible, nil)
 		}
-		return nil
+		return err
 	}
 	return c
 }
@@ -77,11 +68,11 @@ func planCommand(sh *shell) *cobra.Command {
 func answerPlan(sh *shell, c *cobra.Command, q planAsked, form output) (late bool, err error) {
 	switch {
 	case (q.profile == "") == (len(q.eventlogs) == 0):
-		return false, fmt.Errorf("want one of --profile and --eventlog")
+		return false, command.Usagef("want one of --profile and --eventlog")
 	case q.deadline != "" && q.by != "":
-		return false, fmt.Errorf("--deadline and --by exclude each other")
+		return false, command.Usagef("--deadline and --by exclude each other")
 	case q.cores != "" && q.executors != "":
-		return false, fmt.Errorf("--cores and --executors exclude each other")
+		return false, command.Usagef("--cores and --executors exclude each other")
 	case q.whatIf():
 		return answerWhatIf(sh, c, q, form)
 	}
@@ -106,14 +97,14 @@ func answerPlan(sh *shell, c *cobra.Command, q planAsked, form output) (late boo
 // plan sends the query.
 func (sh *shell) plan(c *cobra.Command, q planAsked) (api.PlanReply, error) {
 	r := api.PlanRequest{Profile: q.profile, Empty: q.empty, Certainty: units.Fraction(q.certainty)}
-	d, err := deadlineValue("--deadline", q.deadline)
+	d, err := typedDeadline("--deadline", q.deadline)
 	if err != nil {
 		return api.PlanReply{}, err
 	}
 	if q.cores != "" {
 		cores, err := strconv.ParseFloat(q.cores, 64)
 		if err != nil || !(cores >= 0) {
-			return api.PlanReply{}, fmt.Errorf("--cores is %q, want a number > 0", q.cores)
+			return api.PlanReply{}, command.Usagef("--cores is %q, want a number > 0", q.cores)
 		}
 		r.Cores = units.Cores(cores)
 	}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -40,7 +43,10 @@ func reportCommand(out io.Writer, now time.Time, ask asks) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		long, err := units.ParseDuration(*since)
 		if err != nil || long <= 0 {
-			return fmt.Errorf("--since is %q, want a time such as 30d or 12h", *since)
+			return command.Usagef("--since is %q, want a time such as 30d or 12h", *since)
+		}
+		if !slices.Contains(bys, *by) {
+			return command.Usagef("--by %q: want one of %s", *by, strings.Join(bys, ", "))
 		}
 		_, east := now.Zone()
 		reply, err := ask(c.Context(), api.VerbReport, api.ControlRequest{Query: &api.Query{By: api.ReportBy(*by),

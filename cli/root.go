@@ -25,6 +25,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func (sh *shell) run(ctx context.Context, args []string) int { return sh.Execute(ctx, sh.root(), args) }
 
+// Program is `pacer` with all its commands, for manual pages and completion.
+func Program() *cobra.Command {
+	return (&shell{Shell: command.NewShell("pacer", nil, io.Discard, io.Discard), getenv: os.Getenv}).root()
+}
+
 func (sh *shell) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "pacer",
@@ -52,6 +57,7 @@ func (sh *shell) root() *cobra.Command {
 	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, sh.Stderr, registry.Sources()),
 		traceCommand(sh.Stdout))
 	root.AddCommand(demoCommand(sh))
+	exemplify(root)
 	root.SetHelpCommandGroupID("house")
 	root.SetCompletionCommandGroupID("house")
 	return root

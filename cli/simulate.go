@@ -44,6 +44,8 @@ func simulateCommand(sh *shell) *cobra.Command {
 	form, f := outputFlag(c), c.Flags()
 	f.StringSliceVar(&o.Laws, experiment.Law, nil, "control laws to run, of "+strings.Join(sim.Laws(), ", ")+
 		" (default: all)")
+	_ = c.RegisterFlagCompletionFunc(experiment.Law,
+		cobra.FixedCompletions(sim.Laws(), cobra.ShellCompDirectiveNoFileComp))
 	f.IntVar(&o.Seeds, experiment.Seeds, 5, "how often each case of an experiment is run")
 	f.StringVar(&o.Only, experiment.Only, "", "run the cases of an experiment whose name contains this")
 	f.IntSliceVar(&o.CPUs, experiment.CPUs, nil, "clusters of "+of(experiment.CPUs)+" (default: the source's)")
@@ -186,6 +188,9 @@ func keepFigures(base string, figures any, draw func(...string) error) error {
 
 func (sh *shell) simulateScenario(ctx context.Context, path, law string, form output, out string) error {
 	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) && strings.ContainsAny(path, "./") {
+		return fmt.Errorf("scenario: %w", err)
+	}
 	if os.IsNotExist(err) {
 		return command.Usagef("%q is neither a scenario file nor one of %s", path,
 			strings.Join(experiment.Names(registry.Experiments()), ", "))
@@ -258,7 +263,7 @@ func replayCommand(sh *shell) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, err := os.Open(args[0])
 		if err != nil {
-			return command.Usagef("read the history: %v", err)
+			return command.Usagef("read the history: %w", err)
 		}
 		defer file.Close()
 		r, err := replay.Run(&interruptible{c.Context(), file}, node)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
 )
 
@@ -27,6 +28,19 @@ var pacerOptions = map[string]bool{
 	"--pacer-deadline": true, "--pacer-by": true, "--pacer-profile": true, "--pacer-planner": true,
 	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-certainty": true,
 	"--pacer-require-feasible": false, "--pacer-no-wait": false,
+}
+
+// optionValues are the values of options that have a few only.
+var optionValues = map[string]func() []string{
+	"--pacer-mode": func() []string {
+		return []string{string(api.ModeControl), string(api.ModeObserve), string(api.ModeOff)}
+	},
+	"--pacer-class": func() (classes []string) {
+		for _, c := range api.Classes() {
+			classes = append(classes, string(c))
+		}
+		return classes
+	},
 }
 
 // optionDefaults has spark-submit read spark-defaults.conf beside the file of optionProperties,

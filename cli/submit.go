@@ -74,6 +74,9 @@ func submitCommand(sh *shell) *cobra.Command {
 		DisableFlagParsing: true, DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error { return sh.submit(c.Context(), args) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if n := len(args); n > 0 && optionValues[args[n-1]] != nil {
+				return optionValues[args[n-1]](), cobra.ShellCompDirectiveNoFileComp
+			}
 			if !strings.HasPrefix(prefix, "-") {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
@@ -325,7 +328,7 @@ func (l *launch) deadline() (after, by string, err error) {
 	case hasBy && l.line.conf[confDeadline] != "":
 		return "", "", command.Usagef("--conf %s and --pacer-by exclude each other", confDeadline)
 	case hasAfter:
-		d, err := deadlineValue("--pacer-deadline", after)
+		d, err := typedDeadline("--pacer-deadline", after)
 		if err != nil {
 			return "", "", err
 		}

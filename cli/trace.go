@@ -25,7 +25,9 @@ func traceCommand(out io.Writer) *cobra.Command {
 		Args: cobra.ExactArgs(1), Example: "  pacer trace clusterdata/\n  pacer trace clusterdata/ -o json"}
 	form := outputFlag(c)
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		if at, err := os.Stat(args[0]); err != nil || !at.IsDir() {
+		if at, err := os.Stat(args[0]); err != nil {
+			return fmt.Errorf("trace: %w", err)
+		} else if !at.IsDir() {
 			return fmt.Errorf("%s is no directory that can be read", args[0])
 		}
 		s, err := trace.Read(os.DirFS(args[0]))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/cli/fromlog"
 	"github.com/sparkpacer/pacer/sim/whatif"
 	"github.com/sparkpacer/pacer/units"
@@ -70,14 +71,14 @@ func (q planAsked) question(sh *shell) (asked whatif.Question, err error) {
 	asked.Certainty, asked.Stages = units.Fraction(q.certainty), q.stages
 	switch {
 	case q.deadline != "":
-		asked.Deadline, err = deadlineValue("--deadline", q.deadline)
+		asked.Deadline, err = typedDeadline("--deadline", q.deadline)
 	case q.by != "":
 		left, fault := untilClock("--by", q.by, sh.now)
 		if asked.Deadline, err = units.FromDuration(left), fault; err == nil && left <= 0 {
-			err = fmt.Errorf("--by: %s is past", q.by)
+			err = command.Usagef("--by: %s is past", q.by)
 		}
 	case q.stages:
-		err = fmt.Errorf("--stage-deadlines: it needs --deadline or --by")
+		err = command.Usagef("--stage-deadlines: it needs --deadline or --by")
 	}
 	if err != nil {
 		return asked, err
@@ -90,7 +91,7 @@ func (q planAsked) question(sh *shell) (asked whatif.Question, err error) {
 		count, err1 := strconv.Atoi(n)
 		cores, err2 := strconv.ParseFloat(each, 64)
 		if err1 != nil || err2 != nil {
-			return asked, fmt.Errorf("--executors: %q, want a number of executors and cores of each, such as 4x8", text)
+			return asked, command.Usagef("--executors: %q, want a number of executors and cores of each, such as 4x8", text)
 		}
 		asked.Shapes = append(asked.Shapes, whatif.Shape{Executors: count, Each: units.Cores(cores)})
 	}
@@ -108,7 +109,7 @@ func inputs(text string) ([]float64, error) {
 	case err != nil:
 		return nil, err
 	case len(ends) != 2 || !(ends[0] < ends[1]):
-		return nil, fmt.Errorf("--input: %q, want a range from less to more, such as 0.5x..3x", text)
+		return nil, command.Usagef("--input: %q, want a range from less to more, such as 0.5x..3x", text)
 	}
 	var all []float64
 	for i := range inputSteps {
@@ -126,7 +127,7 @@ func floats[T ~float64](flag, text, unit string) (all []T, err error) {
 	for _, part := range strings.Split(text, ",") {
 		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(part), unit), 64)
 		if err != nil || !(x > 0) {
-			return nil, fmt.Errorf("%s: %q, want a number > 0", flag, part)
+			return nil, command.Usagef("%s: %q, want a number > 0", flag, part)
 		}
 		all = append(all, T(x))
 	}
@@ -135,6 +136,9 @@ func floats[T ~float64](flag, text, unit string) (all []T, err error) {
 
 // logProfile is the profile that event logs of one application make.
 func logProfile(sh *shell, paths []string) (p api.Profile, err error) {
+	if err := there(paths); err != nil {
+		return p, err
+	}
 	none := func(string) (*api.Profile, error) { return nil, nil }
 	made, became, err := fromlog.Shelve(readLogs(sh.Stdin, paths), "", none)
 	if err != nil {
@@ -142,11 +146,11 @@ func logProfile(sh *shell, paths []string) (p api.Profile, err error) {
 	}
 	for _, b := range became {
 		if b.As == fromlog.Skipped {
-			return p, fmt.Errorf("--eventlog: %s makes no profile: %s", b.Path, b.Why)
+			return p, command.Usagef("--eventlog: %s makes no profile: %s", b.Path, b.Why)
 		}
 	}
 	if len(made) != 1 {
-		return p, fmt.Errorf("--eventlog: these are logs of %d applications, %s and %s among them, want those of one",
+		return p, command.Usagef("--eventlog: these are logs of %d applications, %s and %s among them, want those of one",
 			len(made), made[0].Name, made[1].Name)
 	}
 	return made[0], nil

@@ -46,26 +46,26 @@ func TestWhatIfNeedsNoPlanner(t *testing.T) {
 	}{
 		"":                                         {0, []string{"EARLIEST DEADLINE", "derived: recorded at"}},
 		"--deadline 1h":                            {0, []string{"cheapest with 1x input", "yes"}},
-		"--deadline 3s --cores 1,2":                {1, []string{"none of these cores keeps the deadline", "no"}},
+		"--deadline 3s --cores 1,2":                {76, []string{"none of these cores keeps the deadline", "no"}},
 		"--executors 1x2,2x4":                      {0, []string{"1 x 2", "2 x 4"}},
 		"--deadline 1h --stage-deadlines":          {0, []string{"STAGE'S CORES"}},
 		"--input 2x -o yaml":                       {0, []string{"sure: guessed"}},
 		"--by 06:00 --cores 4 --certainty 0.9":     {0, []string{"certainty:  90 %"}},
-		"--deadline 1h --by 06:00":                 {255, []string{"--deadline and --by exclude each other"}},
-		"--cores 4 --executors 1x4":                {255, []string{"--cores and --executors exclude each other"}},
-		"--cores 4,none":                           {255, []string{`--cores: "none", want a number > 0`}},
-		"--executors 2":                            {255, []string{`--executors: "2", want a number of executors`}},
-		"--executors 300x2":                        {255, []string{"executors: 300, want 1 to 256"}},
-		"--input 3x..1x":                           {255, []string{"want a range from less to more"}},
-		"--input -1":                               {255, []string{`--input: "-1", want a number > 0`}},
-		"--by never":                               {255, []string{"--by"}},
-		"--by 2020-01-01T06:00":                    {255, []string{"is past"}},
-		"--stage-deadlines":                        {255, []string{"--stage-deadlines: it needs --deadline or --by"}},
-		"--certainty 2 --cores 1,2":                {255, []string{"certainty: 2, want 0.5 to 0.99"}},
-		"--cores 1,2 --input 1x..2x --deadline no": {255, []string{"--deadline"}},
+		"--deadline 1h --by 06:00":                 {64, []string{"--deadline and --by exclude each other"}},
+		"--cores 4 --executors 1x4":                {64, []string{"--cores and --executors exclude each other"}},
+		"--cores 4,none":                           {64, []string{`--cores: "none", want a number > 0`}},
+		"--executors 2":                            {64, []string{`--executors: "2", want a number of executors`}},
+		"--executors 300x2":                        {64, []string{"executors: 300, want 1 to 256"}},
+		"--input 3x..1x":                           {64, []string{"want a range from less to more"}},
+		"--input -1":                               {64, []string{`--input: "-1", want a number > 0`}},
+		"--by never":                               {64, []string{"--by"}},
+		"--by 2020-01-01T06:00":                    {64, []string{"is past"}},
+		"--stage-deadlines":                        {64, []string{"--stage-deadlines: it needs --deadline or --by"}},
+		"--certainty 2 --cores 1,2":                {64, []string{"certainty: 2, want 0.5 to 0.99"}},
+		"--cores 1,2 --input 1x..2x --deadline no": {64, []string{"--deadline"}},
 	} {
 		o := w.run(t, slices.Concat(alone, strings.Fields(args))...)
-		if o.code != want.code || (o.code == command.ExitPlanError) != (strings.Count(o.err, "\n") == 1) {
+		if o.code != want.code || (o.code == command.ExitUsage) != (strings.Count(o.err, "\n") == 1) {
 			t.Errorf("%s: exit code %d, want %d:\n%s%s", args, o.code, want.code, o.out, o.err)
 		}
 		for _, says := range want.says {
@@ -104,7 +104,7 @@ func TestWhatIfBesideAPlanner(t *testing.T) {
 		!strings.Contains(o.out, "tight") {
 		t.Errorf("%+v", o)
 	}
-	w.run(t, "--planner", f.address, "plan", "--profile", "none", "--cores", "1,2").wantLine(t, command.ExitPlanError, "profile none is not known")
+	w.run(t, "--planner", f.address, "plan", "--profile", "none", "--cores", "1,2").wantLine(t, command.ExitFailure, "profile none is not known")
 }
 
 // The log of a run takes the place of a profile: the time of its threads says what it used, and its cluster's times do not count.
@@ -131,9 +131,9 @@ func TestWhatIfOfAnEventLog(t *testing.T) {
 	}
 	for args, says := range map[string]string{
 		"--eventlog app-1 --eventlog app-2": "logs of 2 applications, costs * and sales * among them",
-		"--eventlog app-3":                  `--eventlog: app-3 makes no profile`, "--eventlog none": "none makes no profile",
-		"--eventlog app-1 --profile p": "want one of --profile and --eventlog", "--cores 4": "want one of --profile and --eventlog",
+		"--eventlog app-3":                  `--eventlog: app-3 makes no profile`,
+		"--eventlog app-1 --profile p":      "want one of --profile and --eventlog", "--cores 4": "want one of --profile and --eventlog",
 	} {
-		w.run(t, append([]string{"plan"}, strings.Fields(args)...)...).wantLine(t, command.ExitPlanError, says)
+		w.run(t, append([]string{"plan"}, strings.Fields(args)...)...).wantLine(t, command.ExitUsage, says)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 
+	sd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/cli/config"
@@ -81,6 +82,10 @@ func (f flagKeys) add(c *cobra.Command) func() []string {
 			c.Flags().Lookup(name).NoOptDefVal = "true"
 		}
 	}
+	if c.Flags().Lookup("runtime") != nil {
+		_ = c.RegisterFlagCompletionFunc("runtime", cobra.FixedCompletions([]string{"docker", "process", "auto"},
+			cobra.ShellCompDirectiveNoFileComp))
+	}
 	return func() []string {
 		var sets []string
 		for _, name := range slices.Sorted(maps.Keys(f)) {
@@ -146,12 +151,26 @@ func (sh *Shell) daemonConfig(sets []string) (cfg config.Config, level *slog.Lev
 	return cfg, level, nil
 }
 
+// started has systemd know that a daemon has its state, ports and groups, where a unit of type notify has started it. A
+// node counts as started before a planner answers: a planner that is down keeps no unit from starting. When ctx ends
+// it says that the daemon stops.
+func started(ctx context.Context) {
+	_, _ = sd.SdNotify(false, sd.SdNotifyReady)
+	context.AfterFunc(ctx, func() { _, _ = sd.SdNotify(false, sd.SdNotifyStopping) })
+}
+
+// tell says a line to the user, and to systemd as the daemon's state.
+func (sh *Shell) tell(line string) {
+	sh.say(line)
+	_, _ = sd.SdNotify(false, "STATUS="+line)
+}
+
 // RunPlanner runs the planner daemon with args until ctx ends and returns its
 // exit code.
 func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return runDaemon(ctx, "planner", "Run Pacer's planner", plannerFlags, args, stdin, stdout, stderr,
+	return runDaemon(ctx, "planner", plannerFlags, args, stdin, stdout, stderr,
 		func(ctx context.Context, sh *Shell, r *reloader) error {
-			r.cfg.Planner.Ready = sh.say
+			r.cfg.Planner.Ready = sh.tell
 			r.sections = []string{"planner.", "log."}
 			r.check = func(c config.Config) error { return errors.Join(c.Check("planner."), c.Planner.Validate()) }
 			if err := r.check(r.cfg); err != nil {
@@ -165,6 +184,7 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 			r.log = r.cfg.Planner.Logger.With("component", "planner")
 			r.apply = func(ctx context.Context, c config.Config) error { return p.Reload(ctx, c.Planner) }
 			defer r.start(ctx)()
+			started(ctx)
 			return p.Run(ctx)
 		})
 }
@@ -172,10 +192,9 @@ func RunPlanner(ctx context.Context, args []string, stdin io.Reader, stdout, std
 // RunNode runs the node controller daemon with args until ctx ends and
 // returns its exit code.
 func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return runDaemon(ctx, "nodecontroller", "Run Pacer's node controller on this machine", nodeFlags, args, stdin, stdout,
-		stderr,
+	return runDaemon(ctx, "nodecontroller", nodeFlags, args, stdin, stdout, stderr,
 		func(ctx context.Context, sh *Shell, r *reloader) error {
-			r.cfg.Node.Ready = sh.say
+			r.cfg.Node.Ready = sh.tell
 			r.sections = []string{"node.", "log."}
 			r.check = func(c config.Config) error { return errors.Join(c.Check("node."), c.Node.Validate()) }
 			if err := r.check(r.cfg); err != nil {
@@ -189,20 +208,36 @@ func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			r.log = r.cfg.Node.Logger.With("component", "node", "node", r.cfg.Node.Name)
 			r.apply = func(ctx context.Context, c config.Config) error { return n.Reload(ctx, c.Node) }
 			defer r.start(ctx)()
+			started(ctx)
 			return n.Run(ctx)
 		})
 }
 
-func runDaemon(ctx context.Context, name, short string, flags flagKeys, args []string, stdin io.Reader, stdout,
-	stderr io.Writer,
-	run func(context.Context, *Shell, *reloader) error) int {
+// Daemons are the programs of the daemons, for manual pages and completion: they cannot be run.
+func Daemons() []*cobra.Command {
+	planner, _ := daemonCommand("planner", plannerFlags)
+	node, _ := daemonCommand("nodecontroller", nodeFlags)
+	return []*cobra.Command{planner, node}
+}
+
+// daemonCommand is the program of a daemon, without what it runs, and what its flags set.
+func daemonCommand(name string, flags flagKeys) (c *cobra.Command, sets func() []string) {
+	short := map[string]string{"planner": "Run Pacer's planner",
+		"nodecontroller": "Run Pacer's node controller on this machine"}[name]
+	c = &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: config.Release(),
+		Long:    short + ", until SIGTERM or SIGINT. SIGHUP has it read its configuration again.",
+		Example: "  " + name + " --config /etc/pacer/config.yaml",
+		RunE:    func(*cobra.Command, []string) error { return nil }}
+	return c, flags.add(c)
+}
+
+func runDaemon(ctx context.Context, name string, flags flagKeys, args []string, stdin io.Reader, stdout,
+	stderr io.Writer, run func(context.Context, *Shell, *reloader) error) int {
 	// From now on SIGHUP ends nothing; what comes before the daemon runs waits for that.
 	hangups := catchHangups()
 	defer signal.Stop(hangups)
 	sh := NewShell(name, stdin, stdout, stderr)
-	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, Version: config.Release(),
-		Long: short + ", until SIGTERM or SIGINT. SIGHUP has it read its configuration again."}
-	sets := flags.add(c)
+	c, sets := daemonCommand(name, flags)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, level, err := sh.daemonConfig(sets())
 		if err != nil {

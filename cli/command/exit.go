@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -17,15 +18,15 @@ const (
 	// ExitFailure is any failure without a code of its own: an application or
 	// profile that is not known, a fault of the planner.
 	ExitFailure = 1
-	// ExitPlanInfeasible is `pacer plan`'s answer for a deadline that cannot be met.
-	ExitPlanInfeasible = 1
 	// ExitUsage is a wrong command line: unknown flag, malformed or past deadline,
 	// unsupported master or deploy mode (EX_USAGE of sysexits.h).
 	ExitUsage = 64
+	// ExitNoInput is a file that the command line names and that is not there (EX_NOINPUT).
+	ExitNoInput = 66
 	// ExitUnavailable is a planner that does not answer (EX_UNAVAILABLE).
 	ExitUnavailable = 69
-	// ExitInfeasible is an application that was refused because its deadline cannot be kept, by
-	// --pacer-require-feasible or planner.late.
+	// ExitInfeasible is a deadline that cannot be kept: `pacer plan`'s answer, and that to an application that was
+	// refused by --pacer-require-feasible or planner.late.
 	ExitInfeasible = 76
 	// ExitDenied is a request that its sender may not make, or credentials that are not taken
 	// (EX_NOPERM).
@@ -36,8 +37,6 @@ const (
 	ExitNotFound = 127
 	// ExitSignal plus a signal's number is a child that the signal ended.
 	ExitSignal = 128
-	// ExitPlanError is any error of `pacer plan`.
-	ExitPlanError = 255
 )
 
 // codedError carries the exit code that belongs to an error.
@@ -71,8 +70,10 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitOK
-	case errors.As(err, &c):
+	case errors.As(err, &c) && !(errors.Is(err, fs.ErrNotExist) && (c.code == ExitUsage || c.code == ExitConfig)):
 		return c.code
+	case errors.Is(err, fs.ErrNotExist):
+		return ExitNoInput
 	case errors.Is(err, context.Canceled):
 		return ExitSignal + 2 // As a shell reports an interrupt.
 	}

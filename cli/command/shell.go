@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,8 @@ type Shell struct {
 	// planner's address, and KEY=VALUE.
 	ConfigPath, Planner string
 	Sets                []string
+
+	warned []string
 }
 
 // NewShell returns a shell on the process's environment.
@@ -50,6 +53,12 @@ func (sh *Shell) Config() (config.Config, error) {
 		}
 	}
 	cfg, err := config.Load(from)
+	for _, line := range cfg.Ignored {
+		if !slices.Contains(sh.warned, line) {
+			sh.warned = append(sh.warned, line)
+			fmt.Fprintf(sh.Stderr, "%s: %s\n", sh.Name, line)
+		}
+	}
 	if err != nil {
 		return cfg, Coded(ExitConfig, err)
 	}

@@ -113,6 +113,9 @@ type Config struct {
 	Planner daemon.PlannerConfig
 	Node    daemon.NodeConfig
 	Log     Log
+	// Ignored are lines about variables of the environment that look like Pacer's and set nothing: another program's, or
+	// misspelt.
+	Ignored []string
 }
 
 // Default returns what holds without a file, environment and flags.

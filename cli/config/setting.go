@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -85,10 +86,21 @@ func (s setting) set(c *Config, value any) error {
 	if err == nil {
 		err = d.Decode(value)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %s", s.key, strings.TrimPrefix(err.Error(), "'' ")) // '' is the field's name.
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "cannot parse"): // Go's words for a text that is no number.
+		return fmt.Errorf("%s: %q, want %s", s.key, fmt.Sprint(value), s.wants())
 	}
-	return nil
+	return fmt.Errorf("%s: %s", s.key, strings.TrimPrefix(err.Error(), "'' ")) // '' is the field's name.
+}
+
+// wants says which values s may have.
+func (s setting) wants() string {
+	if s.values.text == "" {
+		return cmp.Or(s.values.unit, "a number")
+	}
+	return strings.TrimSpace(s.values.text + " " + s.values.unit)
 }
 
 // check says what is wrong with c's value.
@@ -100,7 +112,7 @@ func (s setting) check(c *Config) error {
 	if word, is := v.(string); is {
 		return fmt.Errorf("%s: %q, want one of %s", s.key, word, s.values.text)
 	}
-	return fmt.Errorf("%s: %v, want %s", s.key, plain(v), strings.TrimSpace(s.values.text+" "+s.values.unit))
+	return fmt.Errorf("%s: %v, want %s", s.key, plain(v), s.wants())
 }
 
 // decodeUnit reads durations and sizes in Spark's notation, and refuses what a

@@ -39,13 +39,12 @@ func load(cfg *Config, from Sources) error {
 	v := viper.New()
 	var faults []error
 	known := func(key, where string) bool {
-		i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
 		if what, was := retired[key]; was {
 			faults = append(faults, fmt.Errorf("%s: %s", where, what))
-		} else if i < 0 {
+		} else if !isKey(key) {
 			faults = append(faults, fmt.Errorf("%s: unknown key %s%s", where, key, meant(key)))
 		}
-		return i >= 0
+		return isKey(key)
 	}
 	if from.File != "" {
 		v.SetConfigFile(from.File)
@@ -63,8 +62,14 @@ func load(cfg *Config, from Sources) error {
 		}
 	}
 	for name, value := range pacerEnv(from.Environ) {
-		set(keyOfEnv(name), value, "environment "+name)
+		key := keyOfEnv(name)
+		if !isKey(key) && retired[key] == "" {
+			cfg.Ignored = append(cfg.Ignored, fmt.Sprintf("environment %s sets nothing: unknown key %s%s", name, key, meant(key)))
+			continue
+		}
+		set(key, value, "environment "+name)
 	}
+	sort.Strings(cfg.Ignored)
 	for _, s := range from.Sets {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok {
@@ -87,6 +92,10 @@ func load(cfg *Config, from Sources) error {
 	take(false)
 	sort.SliceStable(faults, func(i, j int) bool { return faults[i].Error() < faults[j].Error() })
 	return errors.Join(faults...)
+}
+
+func isKey(key string) bool {
+	return slices.ContainsFunc(settings, func(s setting) bool { return s.key == key })
 }
 
 // pacerEnv returns the variables that are meant to set keys.
@@ -125,7 +134,8 @@ func keyOfEnv(name string) string {
 			return key
 		}
 	}
-	return strings.ToLower(strings.TrimPrefix(name, envPrefix))
+	section, rest, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(name, envPrefix)), "_")
+	return strings.TrimSuffix(section+"."+strings.ReplaceAll(rest, "_", "-"), ".")
 }
 
 // meant names a known key that ends like an unknown one, for the message.

@@ -130,7 +130,7 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("taken")
 	}
-	for _, want := range []string{"unknown key client.time-out (is it client.timeout?)", "PACER_PLANNER_GAMMA", "KEY=VALUE", "client.beta",
+	for _, want := range []string{"unknown key client.time-out (is it client.timeout?)", "KEY=VALUE", "client.beta",
 		"planner.branches: ", "planner.max-pool: ", "not a whole number", "node.memory: ", "large", "node.gamma: ", "node.plaintext: ",
 		"planner.quantum can be set no more, it is fixed: 0.05", "PACER_NODE_FLOOR_SHARE: node.floor-share can be set no more", "node.offered-cores"} {
 		if !strings.Contains(err.Error(), want) {

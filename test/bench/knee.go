@@ -29,25 +29,21 @@ var cachedOnes = []struct {
 }{{"text", 2_600_000}, {"arrays", 1_100_000}}
 
 // heldRows measure what the kernel protects, and heaps that find their size.
-func heldRows(o trialOptions) []row {
+func heldRows() []row {
 	return []row{
-		{name: "knee", minutes: 20, spark: true, measure: func(t testing.TB, add adder) { kneeLive(t, add, o) }},
-		{name: "protect", minutes: 5, spark: true, measure: func(t testing.TB, add adder) { protected(t, add, o) }},
+		{name: "knee", minutes: 20, spark: true, measure: kneeLive},
+		{name: "protect", minutes: 5, spark: true, measure: protected},
 	}
 }
 
 // kneeLive searches the knee of two cached workloads by runs with spark.pacer.memory.heap=auto, and by a sweep.
-func kneeLive(t testing.TB, add adder, o trialOptions) {
+func kneeLive(t testing.TB, add adder) {
 	var steps, runs []float64
 	for _, c := range cachedOnes {
 		part(t, "knee "+c.kind, func(t testing.TB) {
-			rows := c.rows
-			if o.slice {
-				rows /= 2
-			}
-			k := kneeOf{t: t, s: realenv.StartUp(t, o.settings()...), kind: c.kind, rows: rows}
-			swept, found, n := k.sweep(), units.Bytes(0), 0
-			found, n = k.search()
+			k := kneeOf{t: t, s: realenv.StartUp(t), kind: c.kind, rows: c.rows}
+			swept := k.sweep()
+			found, n := k.search()
 			steps = append(steps, math.Abs(math.Round(math.Log(float64(found)/float64(swept))/math.Log(kneeRatio))))
 			runs = append(runs, float64(n))
 			t.Logf("knee %s: the sweep finds %v, %d runs find %v", c.kind, swept, n, found)

@@ -29,8 +29,8 @@ const (
 )
 
 // protected asks a short question each half a second, alone and beside lent hogs of the CPU and the page cache.
-func protected(t testing.TB, add adder, o trialOptions) {
-	p := newProtection(t, o)
+func protected(t testing.TB, add adder) {
+	p := newProtection(t)
 	defer p.s.Up.Stop()
 	for turn := range protectTurns {
 		p.phase(turn, false)
@@ -70,7 +70,7 @@ type phase struct {
 	hogs     bool
 }
 
-func newProtection(t testing.TB, o trialOptions) *protection {
+func newProtection(t testing.TB) *protection {
 	dir := t.TempDir()
 	p := &protection{t: t, input: filepath.Join(dir, "input"), file: filepath.Join(dir, "large"),
 		stop: filepath.Join(dir, "stop")}
@@ -87,7 +87,7 @@ func newProtection(t testing.TB, o trialOptions) *protection {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.s = realenv.StartUp(t, append(o.settings(), "--memory", protectMemory)...)
+	p.s = realenv.StartUp(t, "--memory", protectMemory)
 	p.query = p.s.Submit("--pacer-class", string(api.ClassInteractive), "--conf", "spark.executor.memory=512m",
 		"test/bench/testdata/query.py", p.input, p.stop)
 	p.query.Await("LATENCY", runLimit)

@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -45,26 +46,38 @@ type Pace struct {
 	Load float64
 	// Interactive is the part of the jobs that are interactive; of the others four fifths are elastic.
 	Interactive float64
+	// Sizes are how large applications may be, those of a cluster that is not saturated where there are none.
+	Sizes Sizes
 }
+
+// Sizes are the greatest of applications: the part of the cluster, of batch the elastic units and the units of rigid
+// ones, and the memory of a unit in GB.
+type Sizes struct{ Whole, Elastic, Rigid, Memory float64 }
 
 const (
 	// Runtimes are from a few dozen seconds to three weeks.
 	runtimeMedian, runtimeSigma = 1200.0, 1.8
 	runtimeLeast, runtimeMost   = 30.0, 3 * 7 * 24 * 3600.0
-	// An application has at most this part of the cluster.
-	most        = 0.25
-	elasticPart = 0.8
+	elasticPart                 = 0.8
 	// Four of five gaps are a tenth of the mean gap.
 	burstPart, burstGap = 0.8, 0.1
-	// memoryMost is the greatest memory of a unit in GB. With the load of the batch experiments it is fitted to 75 % of
-	// the cores and 74 % of the memory granted under malleable with FIFO (Table 3.1); nothing else is fitted to that.
-	memoryMost, batchLoad = 59.0, 0.752
+	// batchLoad is that of the batch experiments. With saturating it is fitted to 75 % of the cores and 74 % of the memory
+	// granted under malleable with FIFO (Table 3.1) by a cluster that cannot do more. openLoad is fitted to the same with
+	// open, where all that comes is granted and no line grows. Nothing else is fitted.
+	batchLoad, openLoad = 0.79, 0.752
 	// peopleLoad gives the interactive jobs a median wait of ten minutes under flexible with SRPT (Fig 3.9).
 	peopleLoad, interactivePart = 0.705, 0.2
 )
 
+// The sizes of the two loads.
+var (
+	saturating = Sizes{Whole: 0.41, Elastic: 2100, Rigid: 800, Memory: 72}
+	open       = Sizes{Whole: 0.25, Elastic: 600, Rigid: 400, Memory: 59}
+)
+
 // Trace makes the jobs. It is the same for the same Pace.
 func (p Pace) Trace() []assign.Job {
+	p.Sizes = cmp.Or(p.Sizes, open)
 	sizes, gaps := des.Random(p.Seed, "sizes"), des.Random(p.Seed, "gaps")
 	jobs, at, work := make([]assign.Job, p.Jobs), make([]float64, p.Jobs), 0.0
 	for i := range jobs {
@@ -89,16 +102,16 @@ func (p Pace) job(r *rand.Rand) assign.Job {
 	runtime := min(max(runtimeMedian*math.Exp(runtimeSigma*r.NormFloat64()), runtimeLeast), runtimeMost)
 	j := assign.Job{Time: units.Seconds(runtime)}
 	j.Unit.Cores = units.Cores(math.Round(100*logUniform(r, 0.25, 6)) / 100)
-	j.Unit.Memory = units.Bytes(1024*logUniform(r, 0.1, memoryMost)) * units.MiB
+	j.Unit.Memory = units.Bytes(1024*logUniform(r, 0.1, p.Sizes.Memory)) * units.MiB
 	switch kind := r.Float64(); {
 	case kind < p.Interactive:
 		j.Priority, j.Core, j.Elastic = 1, count(r, 20), count(r, 200)
 	case kind < p.Interactive+(1-p.Interactive)*elasticPart:
-		j.Core, j.Elastic = count(r, 60), count(r, 600)
+		j.Core, j.Elastic = count(r, 60), count(r, p.Sizes.Elastic)
 	default:
-		j.Core = count(r, 400)
+		j.Core = count(r, p.Sizes.Rigid)
 	}
-	whole := int(most * min(float64(Machines.Cores/j.Unit.Cores), float64(Machines.Memory)/float64(j.Unit.Memory)))
+	whole := int(p.Sizes.Whole * min(float64(Machines.Cores/j.Unit.Cores), float64(Machines.Memory)/float64(j.Unit.Memory)))
 	j.Core = min(j.Core, whole)
 	j.Elastic = min(j.Elastic, whole-j.Core)
 	return j

@@ -64,7 +64,7 @@ func TestTheTableOfPace(t *testing.T) {
 	if second, _ := json.Marshal(again); string(first) != string(second) || len(first) < 1000 {
 		t.Errorf("%s\n%s", first, second)
 	}
-	if len(table.Rows[0]) != 9 || len(table.Rows[1]) != 17 {
+	if len(table.Rows[0]) != 15 || len(table.Rows[1]) != 17 {
 		t.Errorf("%d rows, %d measures", len(table.Rows[0]), len(table.Figures))
 	}
 	for _, rows := range table.Rows {

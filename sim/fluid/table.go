@@ -85,6 +85,15 @@ func cells() (all []Cell) {
 	return all
 }
 
+// atOpen are the first cases again at a load that all rules grant.
+func atOpen() (all []Cell) {
+	for _, c := range cells()[:6] {
+		c.Case, c.trace = c.Case+fmt.Sprintf(", load %g", openLoad), 2
+		all = append(all, c)
+	}
+	return all
+}
+
 // PaceTable is the name of the source's experiments.
 const (
 	PaceTable = "pace"
@@ -94,7 +103,7 @@ const (
 // Experiments are those of the rules of the queue and of the rules that reserve.
 func Experiments() []experiment.Experiment {
 	all := []experiment.Experiment{{Name: PaceTable, Title: paceTitle, Source: "000",
-		Takes: []string{experiment.Only, experiment.Seeds}, Cases: caseNames, Run: RunPace, Claims: paceClaims}, sizes()}
+		Takes: []string{experiment.Only, experiment.Seeds}, Cases: paceNames, Run: RunPace, Claims: paceClaims}, sizes()}
 	for _, made := range []Made{TR1, TR2} {
 		all = append(all, made.experiment())
 	}
@@ -119,9 +128,17 @@ func caseNames(experiment.Options) (names []string, err error) {
 	return names, nil
 }
 
+// paceNames are those of the cases of pace.
+func paceNames(experiment.Options) (names []string, err error) {
+	for _, c := range append(cells(), atOpen()...) {
+		names = append(names, c.Case)
+	}
+	return names, nil
+}
+
 // RunPace runs the source's experiments on traces of that pace (sections 3.3.2, 3.3.3 and 3.3.5).
 func RunPace(o experiment.Options) (experiment.Table, error) {
-	t, err := run(paceTitle, o, cells(), paceTrace(o))
+	t, err := run(paceTitle, o, append(cells(), atOpen()...), paceTrace(o))
 	source := map[string]*[3]float64{"fifo malleable": {3.72e5, 75, 74}, "fifo flexible": {3.36e5, 77, 76},
 		"sjf malleable": {6.14e4, 74, 72}, "sjf flexible": {5.13e4, 80, 78}}
 	cells := t.Cells.([]Cell)
@@ -133,18 +150,21 @@ func RunPace(o experiment.Options) (experiment.Table, error) {
 	return t, err
 }
 
-// paceTrace makes the two traces of a seed: of batch alone, and with interactive applications.
+// paceTrace makes the traces of a seed: of batch alone, with interactive applications, and of batch at the open load.
 func paceTrace(o experiment.Options) func(seed, trace int) []assign.Job {
 	return func(seed, trace int) []assign.Job {
-		p := Pace{Jobs: cmp.Or(o.Jobs, 80_000), Seed: uint64(seed) + 1, Load: batchLoad}
-		if trace > 0 {
-			p.Load, p.Interactive = peopleLoad, interactivePart
+		p := Pace{Jobs: cmp.Or(o.Jobs, 80_000), Seed: uint64(seed) + 1, Load: batchLoad, Sizes: saturating}
+		switch trace {
+		case 1:
+			p.Load, p.Interactive, p.Sizes = peopleLoad, interactivePart, open
+		case 2:
+			p.Load, p.Sizes = openLoad, open
 		}
 		return p.Trace()
 	}
 }
 
-// run runs cells on traces, of which a cell has one of two.
+// run runs cells on traces, of which each cell has one.
 func run(title string, o experiment.Options, all []Cell, trace func(seed, number int) []assign.Job) (
 	experiment.Table, error) {
 	var cases []experiment.Case[Cell, Run]

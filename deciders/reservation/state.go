@@ -14,8 +14,8 @@ type State struct {
 	// is since when, on its deadline clock.
 	Cores units.Cores   `json:"cores,omitempty"`
 	From  units.Seconds `json:"from_s,omitempty"`
-	// Free says that they are what was free when it came, since nobody knew what deadlines need: no reservation is called so
-	// that nothing supports.
+	// Free says that they are what was free when it came, since nobody knew what deadlines need: no reservation is
+	// called so that nothing supports.
 	Free bool `json:"free,omitempty"`
 	// Over says that it was due, or somebody let it go: it has shared what others leave since. Dropped says that it gets
 	// none: all that it can use would not be enough.

@@ -22,10 +22,10 @@ const (
 
 // Why claims differ.
 const (
-	shortLine = "under SJF hardly any line grows at a load at which malleable with FIFO saturates, so that each rule grants " +
-		"nearly all that comes"
-	longLine = "80,000 applications of these sizes are years of this cluster, where theirs are three months: a line that it " +
-		"cannot serve grows as long, and by what a rule wastes"
+	shortLine = "under SJF hardly any line grows at a load at which malleable with FIFO saturates, so that each rule " +
+		"grants nearly all that comes"
+	longLine = "80,000 applications of these sizes are years of this cluster, where theirs are three months: a line " +
+		"that it cannot serve grows as long, and by what a rule wastes"
 	smallFew = "under SJF the median job is a short one, which waits little under any rule at any load"
 )
 

@@ -111,7 +111,8 @@ func (p Pace) job(r *rand.Rand) assign.Job {
 	default:
 		j.Core = count(r, p.Sizes.Rigid)
 	}
-	whole := int(p.Sizes.Whole * min(float64(Machines.Cores/j.Unit.Cores), float64(Machines.Memory)/float64(j.Unit.Memory)))
+	whole := int(p.Sizes.Whole *
+		min(float64(Machines.Cores/j.Unit.Cores), float64(Machines.Memory)/float64(j.Unit.Memory)))
 	j.Core = min(j.Core, whole)
 	j.Elastic = min(j.Elastic, whole-j.Core)
 	return j

@@ -12,7 +12,8 @@
 //	true load  what it asks for by the work of its tasks
 //
 // eagle is as P. Delgado et al. have published it, "Job-aware Scheduling in Eagle", SoCC 2016; eagle-thesis as the
-// author of Peacock describes it, and eagle-author as the author's public simulator has it. Sparrow is K. Ousterhout et al., SOSP 2013.
+// author of Peacock describes it, and eagle-author as the author's public simulator has it. Sparrow is
+// K. Ousterhout et al., SOSP 2013.
 //
 // # Units
 //

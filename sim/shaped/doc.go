@@ -3,9 +3,9 @@
 //
 // # Source
 //
-// F. Pace, "Mechanisms for Efficient and Responsive Distributed Applications in Compute Clusters" (thesis, 2018), section
-// 4.3: 150,000 applications on 250 machines of 128 GB, first come first served. Here it is a fiftieth of both unless
-// Options say more: forecasts by gp are most of what a run costs.
+// F. Pace, "Mechanisms for Efficient and Responsive Distributed Applications in Compute Clusters" (thesis, 2018),
+// section 4.3: 150,000 applications on 250 machines of 128 GB, first come first served. Here it is a fiftieth of both
+// unless Options say more: forecasts by gp are most of what a run costs.
 //
 // # The world
 //
@@ -26,7 +26,8 @@
 // # What is made up
 //
 // The source's trace and its uses are not public. Sizes, times and courses of use are drawn (draw.go); the load, one
-// number, is chosen among six for the gains under arima and gp, at which the cluster is saturated without shaping. Cores are not looked at.
+// number, is chosen among six for the gains under arima and gp, at which the cluster is saturated without shaping.
+// Cores are not looked at.
 //
 // A world is one goroutine, and the same for the same seed; worlds run side by side. Memory is in GB.
 package shaped

@@ -87,8 +87,8 @@ func (p Policy) Over(v ledger.View) (over []Reserved) {
 }
 
 // Learn is what is to be kept, under ledger.DeadlinesKey, of a, which has ended, in time or late; ok says that there is
-// something. What the source ends at its deadline teaches nothing, what it lets run on teaches its whole work, and here
-// all run on.
+// something. Jobs that the source ends at their deadline teach nothing, jobs that it lets run on teach their whole
+// work, and here all run on.
 func (p Policy) Learn(v ledger.View, a *ledger.App) (state []byte, ok bool) {
 	m, ran := most(v, a), a.Outcome.Ended-a.Tenant.Began
 	if a.Outcome.State != api.AppFinished || a.Outcome.Killed != "" || !unforeseen(a) || !(m > 0) || !(ran > 0) {

@@ -64,14 +64,14 @@ const (
 	// batchLoad is that of the batch experiments. With saturating it is fitted to 75 % of the cores and 74 % of the memory
 	// granted under malleable with FIFO (Table 3.1) by a cluster that cannot do more. openLoad is fitted to the same with
 	// open, where all that comes is granted and no line grows. Nothing else is fitted.
-	batchLoad, openLoad = 0.79, 0.752
+	batchLoad, openLoad = 0.785, 0.752
 	// peopleLoad gives the interactive jobs a median wait of ten minutes under flexible with SRPT (Fig 3.9).
 	peopleLoad, interactivePart = 0.705, 0.2
 )
 
 // The sizes of the two loads.
 var (
-	saturating = Sizes{Whole: 0.41, Elastic: 2100, Rigid: 800, Memory: 72}
+	saturating = Sizes{Whole: 0.39, Elastic: 1950, Rigid: 740, Memory: 70}
 	open       = Sizes{Whole: 0.25, Elastic: 600, Rigid: 400, Memory: 59}
 )
 

@@ -5,9 +5,9 @@
 //
 // G. Xu, "Data-Driven Intelligent Scheduling For Long Running Workloads In Large-Scale Datacenters" (thesis), section
 // 3.4. Table 3.2 has, of each application, the heap of its first run, the mean and the peak of what that uses, for
-// which part of the time, and the smallest heap that is enough, by trial. Table 3.3 has mean and deviation of one
-// task. The deviations of Table 3.2 are left out: seven of them are greater than any that values from 0 to the peak
-// can have.
+// which part of the time. It also has the smallest heap that is enough, by trial. Table 3.3 has mean and deviation of
+// one task. The deviations of Table 3.2 are left out: seven of them are greater than any that values from 0 to the
+// peak can have.
 //
 // # What is made up
 //

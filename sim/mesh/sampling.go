@@ -83,7 +83,7 @@ func newEagle(w *world) (system, error) {
 	return s, nil
 }
 
-// newEagleThesis is Eagle as the author of Peacock describes it: a job is long above 2000 s, short probes that meet
+// newEagleThesis is Eagle as the author of Peacock describes it: a job is long above 2000 s. Short probes that meet
 // its tasks go at once to the first fifth of the workers, which are among those of long jobs.
 func newEagleThesis(w *world) (system, error) {
 	part := func(p float64) int { return max(1, int(p*float64(w.Workers))) }

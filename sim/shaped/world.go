@@ -36,7 +36,7 @@ const mostFailures = 10
 type Outcome struct {
 	// Turnaround is the mean, in seconds.
 	Turnaround float64 `json:"mean_turnaround_s"`
-	// Slack is what sizes are above uses in the mean until the last application comes, in per cent of all memory;
+	// Slack is what sizes are above uses in the mean until the last application comes, in per cent of all memory.
 	// Failed are the applications that have failed once or more, Preempted those that were, in per cent of all.
 	Slack     float64 `json:"slack_pct"`
 	Failed    float64 `json:"failed_pct"`

@@ -57,6 +57,7 @@ func cells() []Cell {
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{{Name: "shaped", Title: title, Source: "000", Section: "4.3", Run: table,
 		Takes:  []string{experiment.Full, experiment.Jobs, experiment.Only, experiment.Seeds},
+		Claims: claims,
 		Naming: "POLICY FORECAST K1 K2", Cases: func(experiment.Options) (names []string, err error) {
 			for _, c := range cells() {
 				names = append(names, c.Case)
@@ -95,6 +96,14 @@ func table(o experiment.Options) (experiment.Table, error) {
 	t.Figures = figures(all)
 	t.Cells, t.Rows = all, [][][]string{rows(all), experiment.FigureRows(t.Figures, "%.2f", "CASE", "MEASURE")}
 	return t, nil
+}
+
+// claims tries what the source says on the document's size, with three seeds at most: with ten of the usual size that
+// would take half an hour.
+func claims(o experiment.Options) ([]experiment.Claim, error) {
+	o.Jobs, o.Seeds = cmp.Or(o.Jobs, 1_200), min(o.Seeds, 3)
+	t, err := table(o)
+	return experiment.Claims(t.Figures), err
 }
 
 // cell is the one of that name, nil where it was not picked.

@@ -31,6 +31,8 @@ var cachedOnes = []struct {
 // heldRows measure what the kernel protects, and heaps that find their size.
 func heldRows() []row {
 	return []row{
+		experiments(row{name: "shaped", minutes: 10}, 5, "shaped"),
+		experiments(row{name: "knee-sim", minutes: 0.1}, 5, "knee"),
 		{name: "knee", minutes: 20, spark: true, measure: kneeLive},
 		{name: "protect", minutes: 5, spark: true, measure: protected},
 	}

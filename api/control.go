@@ -271,7 +271,7 @@ type NodeSummary struct {
 	Total   units.Cores `json:"total_cores"`
 	Memory  units.Bytes `json:"memory_bytes"`
 	Epoch   uint64      `json:"epoch"`
-	// Pressure and Lacks are as in NodeStatus.
+	// Pressure and Lacks are as in Kernel.
 	Pressure Pressure `json:"pressure,omitzero"`
 	Lacks    string   `json:"lacks,omitempty"`
 	// NodeRates are those of its devices.

@@ -167,10 +167,8 @@ type NodeStatus struct {
 	Others  units.Cores `json:"others_cores"`
 	// Memory is what the node gives to executors.
 	Memory units.Bytes `json:"memory_bytes"`
-	// Pressure is how long tasks of the machine wait, zero where the kernel does not tell. Lacks says in a line what
-	// the kernel cannot do for the memory of executors, "" where it can do all.
-	Pressure Pressure `json:"pressure,omitzero"`
-	Lacks    string   `json:"lacks,omitempty"`
+	// Kernel is how the machine's kernel stands.
+	Kernel Kernel `json:"kernel,omitzero"`
 	// Rates are those of its disks and its network.
 	Rates NodeRates `json:"rates,omitzero"`
 	// Division is how it divides its cores.
@@ -189,6 +187,13 @@ type NodeStatus struct {
 	Faults []AppFault `json:"faults,omitempty"`
 	// Leaving says that the node controller stops and lets its executors run on.
 	Leaving bool `json:"leaving,omitempty"`
+}
+
+// Kernel is how a machine's kernel stands. Pressure is how long tasks of the machine wait, zero where it does not tell.
+// Lacks says in a line what it cannot do for the memory of executors, "" where it can do all.
+type Kernel struct {
+	Pressure Pressure `json:"pressure,omitzero"`
+	Lacks    string   `json:"lacks,omitempty"`
 }
 
 // Pressure is which part of the last ten seconds some task of a machine has waited for a resource.

@@ -94,10 +94,10 @@ func (s *NodeStatus) head(f *faults) error {
 	f.between("total_cores", float64(s.Total), 0, MostCores)
 	within(f, "others_cores", &s.Others, 0, MostCores)
 	f.size("memory_bytes", int64(s.Memory))
-	for _, p := range [...]*units.Fraction{&s.Pressure.CPU, &s.Pressure.Memory, &s.Pressure.IO} {
+	for _, p := range [...]*units.Fraction{&s.Kernel.Pressure.CPU, &s.Kernel.Pressure.Memory, &s.Kernel.Pressure.IO} {
 		within(f, "pressure", p, 0, 1)
 	}
-	short(f, "lacks", &s.Lacks, MostText)
+	short(f, "lacks", &s.Kernel.Lacks, MostText)
 	f.size("disk_rate", int64(s.Rates.Disk))
 	f.size("net_rate", int64(s.Rates.Network))
 	f.size("disk_rate_seen", int64(s.Rates.DiskSeen))

@@ -38,11 +38,11 @@ func newStrain(groups *cgroup.Hierarchy, attach bool, log *slog.Logger) strain {
 
 // tell fills in the status.
 func (s strain) tell(status *api.NodeStatus) {
-	status.Lacks = s.lacks
+	status.Kernel.Lacks = s.lacks
 	if !s.waits {
 		return
 	}
 	if p, err := cgroup.MachinePressure(cgroup.PressureDir); err == nil {
-		status.Pressure = p
+		status.Kernel.Pressure = p
 	}
 }

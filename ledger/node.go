@@ -50,7 +50,7 @@ type Node struct {
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
 	Others      units.Cores // The cores that others than executors last used of it.
-	Kernel      Kernel
+	Kernel      api.Kernel
 	Dividing    Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent, 0 while nobody tells a lost node what has changed.
@@ -60,12 +60,6 @@ type Node struct {
 
 	plan content // Of the Plan in force.
 	book nodeBook
-}
-
-// Kernel is how long tasks of a node's machine last waited, and what its kernel cannot do for the memory of executors.
-type Kernel struct {
-	Pressure api.Pressure
-	Lacks    string
 }
 
 // Tenants are who has executors on n, in order of application.

@@ -23,7 +23,7 @@ import (
 
 func status() api.NodeStatus {
 	return api.NodeStatus{
-		Node: "n1", Offered: 1.8, Total: 2, Others: 0.25, Memory: units.GiB, Pressure: api.Pressure{CPU: 0.5, IO: 0.25},
+		Node: "n1", Offered: 1.8, Total: 2, Others: 0.25, Memory: units.GiB, Kernel: api.Kernel{Pressure: api.Pressure{CPU: 0.5, IO: 0.25}},
 		Executors: []api.ExecutorStatus{
 			{App: "app-1", ID: "1", State: api.ExecutorRunning, CPU: 10, Quota: 0.5, Throttled: 2,
 				Memory: api.ExecutorMemory{Heap: units.GiB, OffHeap: 128 * units.MiB, Moves: 3, Moving: 1.5, Evicted: 7, Spilled: 9, Pressure: 0.125}},

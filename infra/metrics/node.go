@@ -187,10 +187,10 @@ func (n *Node) Collect(out chan<- prometheus.Metric) {
 	out <- gauge(nodeCores, float64(s.Total))
 	out <- gauge(nodeOthers, float64(s.Others))
 	out <- gauge(nodeMemory, float64(s.Memory))
-	if s.Pressure != (api.Pressure{}) {
-		out <- gauge(nodeWaits, float64(s.Pressure.CPU), "cpu")
-		out <- gauge(nodeWaits, float64(s.Pressure.Memory), "memory")
-		out <- gauge(nodeWaits, float64(s.Pressure.IO), "io")
+	if s.Kernel.Pressure != (api.Pressure{}) {
+		out <- gauge(nodeWaits, float64(s.Kernel.Pressure.CPU), "cpu")
+		out <- gauge(nodeWaits, float64(s.Kernel.Pressure.Memory), "memory")
+		out <- gauge(nodeWaits, float64(s.Kernel.Pressure.IO), "io")
 	}
 	for _, l := range s.Losses {
 		out <- total(lost, float64(l.CoreSeconds), string(l.App), string(l.To))

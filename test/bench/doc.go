@@ -182,8 +182,8 @@
 //	whatif.live.error_pct.mean           their ends on 1 and 1.5 cores, against what was foretold from two
 //	whatif.virtual.*                     drawn applications on 4, 16 and 32 cores, foretold from a run on 8 (whatif.go)
 //	prophet.*                            makespans and times of execution under Prophet, less than under others
-//	placement.live_ratio                 two applications that wait for a link and two that compute on two nodes, by the order
-//	                                     prophet over least-committed: how long all take (-only live)
+//	placement.live_ratio                 two applications that wait for a link and two that compute, on two nodes, by the
+//	                                     order prophet over least-committed: how long all take (-only live)
 //	placement.verdict_error_pct          the verdicts of those that wait beside what they take, alone and beside another
 //	placement.norm_ms.10k                the norms of 10,000 nodes for an application of 20 stages
 //	trace.s, trace.rss_mib               to read a drawn trace of 15 million instances

@@ -112,8 +112,8 @@ func placedAlone(t testing.TB) (profiles [][]byte, wrong []float64) {
 	return profiles, wrong
 }
 
-// run runs the four by turns, each when the one before has its executors. It returns how long all took together, and how
-// far the verdicts of those that wait were off.
+// run runs the four by turns, each when the one before has its executors. It returns how long all took together, and
+// how far the verdicts of those that wait were off.
 func (p placed) run(t testing.TB) (seconds float64, wrong []float64) {
 	s, l := p.start(t)
 	began := time.Now()

@@ -62,7 +62,7 @@ func (l *link) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/webhdfs/v1")
 	status := l.status(path)
 	answer := func(body any) {
-		w.Header().Set("Content-Type", "application/json")
+		w.Header()["Content-Type"] = nil // A client without JAX-RS, as Spark's, cannot look at one.
 		_ = json.NewEncoder(w).Encode(body)
 	}
 	object := func(name string, of any) map[string]any { return map[string]any{name: of} }

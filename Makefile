@@ -122,7 +122,7 @@ bench-profiles: build ## measure what event logs tell, what is foretold of other
 bench-placement: build ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes; ARGS="-only live" on real Spark, 25 minutes)
 	@$(SPARK) $(GO) run ./test/bench placement $(ARGS)
 
-bench-memory: build ## measure what memory is used for: what the kernel protects, heaps that find their size (45 minutes; ARGS="-only knee" takes less)
+bench-memory: build ## measure what memory is used for: what the kernel protects, heaps that find their size, batch work on what others leave (80 minutes; ARGS="-only lend -runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench memory $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)

@@ -39,7 +39,7 @@ var roofs = []roof{
 	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access planner/usage " +
 		"assign assign/scores sim/mesh/probe memory/forecast memory/shaping", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
-	{"deciders", "deciders/consolidation deciders/devices deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
+	{"deciders", "deciders/consolidation deciders/lending deciders/devices deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
 		"deciders/reservation deciders/response deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/eventlog infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +
@@ -60,6 +60,7 @@ var allowed = map[string]string{
 	"infra/eventlog -> profiles":       "a log has what a stage is signed by, and keeps no more of it than the hash",
 	"cli/config -> deciders/estimate":  "the table of the keys has the names that each takes",
 	"cli/config -> deciders/placement": "as for estimate",
+	"cli/config -> deciders/lending":   "as for estimate",
 	"sim -> infra/chart":               "a simulation is drawn",
 	"sim/paper -> infra/chart":         "as for sim",
 	"sim/fluid -> infra/chart":         "as for sim",
@@ -263,7 +264,7 @@ var unlinked = map[string]string{
 	module + "/cli/demo":    "as for cli",
 	module + "/sim":         "a simulation is a command",
 	module + "/infra/chart": "a daemon draws nothing",
-	"gonum.org/":            "as for chart",
+	"gonum.org/v1/plot/":    "as for chart",
 	"codeberg.org/":         "as for chart: fonts and pages",
 }
 

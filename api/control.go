@@ -288,6 +288,16 @@ type NodeSummary struct {
 	// own configuration.
 	Division Division `json:"division"`
 	SetBy    string   `json:"division_set_by,omitempty"`
+	// Lends is what it lends of its memory, nil where nothing is lent (planner.lend).
+	Lends *NodeLends `json:"lends,omitempty"`
+}
+
+// NodeLends is what executors on a node leave of their claims and may be lent, and what is lent there in all; Not says
+// why it lends nothing.
+type NodeLends struct {
+	Lendable units.Bytes `json:"lendable_bytes"`
+	Lent     units.Bytes `json:"lent_bytes"`
+	Not      string      `json:"not,omitempty"`
 }
 
 // NodeCores are who has a node's cores: what its executors use of them and are granted, an executor without a quota

@@ -367,6 +367,9 @@ type DirectiveExecutor struct {
 	// Leaving says that the executor is to be decommissioned: no stage is bound
 	// to it any more, its running tasks end, its blocks move to others.
 	Leaving bool `json:"leaving,omitempty"`
+	// Taken says that the memory that it is lent is taken back: its node stops it in a moment, whatever it does, and that
+	// is no fault of the application's.
+	Taken bool `json:"taken,omitempty"`
 	// NodeLost says that the planner hears nothing of the node any more. The driver gives the
 	// executor up once it has not heard it for a while either: one whose node controller alone
 	// is away goes on.

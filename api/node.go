@@ -27,6 +27,8 @@ type Plan struct {
 	Node string        `json:"node"`
 	// Division is how the node divides its cores; nil is as it is configured.
 	Division *Division `json:"division,omitempty"`
+	// Lend is how the node foretells what executors leave of their memory; zero where nothing is lent.
+	Lend Lending `json:"lend,omitzero"`
 	// Apps are the applications with executors on the node, in order of ID; Over are those
 	// that have ended: their executors are stopped. Of who is in neither the planner knows
 	// nothing: its executors go on without targets for a grace period.
@@ -40,6 +42,13 @@ type Plan struct {
 // Names reports whether p knows of the application, as one that runs on the node or is over.
 func (p *Plan) Names(id AppID) bool {
 	return slices.ContainsFunc(p.Apps, func(a PlanApp) bool { return a.ID == id }) || slices.Contains(p.Over, id)
+}
+
+// Lending is how a node foretells what executors leave of their memory: By names the forecast, Every is the time
+// between two samples.
+type Lending struct {
+	By    string        `json:"by"`
+	Every units.Seconds `json:"every_s"`
 }
 
 // PlanApp is one application's part of a Plan.
@@ -72,6 +81,10 @@ type PlanApp struct {
 	// starts what is missing once and stops what is not listed; one that exited
 	// stays exited until the planner lists a new id.
 	Executors []ExecutorID `json:"executors"`
+	// Loans are those of Executors whose memory is lent, Taken those of them from which it is taken back: the node stops
+	// them when their driver has had the time to hear of it.
+	Loans []ExecutorID `json:"lent,omitempty"`
+	Taken []ExecutorID `json:"taken,omitempty"`
 	// Stages are the paced stages bound to executors of the node, in order of
 	// stage, attempt and executor. An executor without a target has no quota.
 	Stages []StageTarget `json:"stages"`
@@ -268,6 +281,9 @@ type ExecutorStatus struct {
 	State ExecutorState `json:"state"`
 	// Waiting says that it is not started yet: the node has no memory for it.
 	Waiting bool `json:"waiting,omitempty"`
+	// Lent says that its memory is lent, Taken that the node takes that back.
+	Lent  bool `json:"lent,omitempty"`
+	Taken bool `json:"taken,omitempty"`
 	// Exit says how it ended: "exit status 1", "killed by signal 9", "start: ...". Refused says that it has not: it is
 	// another application's executor, and Exit says whose.
 	Exit    string `json:"exit,omitempty"`
@@ -311,6 +327,8 @@ type ExecutorMemory struct {
 	// memory; 0 where the kernel does not tell.
 	Lent     bool           `json:"lent,omitempty"`
 	Pressure units.Fraction `json:"pressure,omitempty"`
+	// Spare is what it is foretold to leave of its claim.
+	Spare units.Bytes `json:"spare_bytes,omitempty"`
 	// Moves is how often its off-heap memory was resized and Moving how long that took in all. Evicted are the bytes of
 	// blocks that had to go for that, Spilled what its tasks have spilled, for whatever reason.
 	Moves   int           `json:"moves,omitempty"`
@@ -328,6 +346,7 @@ func (m *ExecutorMemory) Add(o *ExecutorMemory) {
 	m.Resident += o.Resident
 	m.Cache += o.Cache
 	m.Limit += o.Limit
+	m.Spare += o.Spare
 	m.Moves += o.Moves
 	m.Moving += o.Moving
 	m.Evicted += o.Evicted

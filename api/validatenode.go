@@ -188,7 +188,7 @@ func (x *ExecutorStatus) look(f *faults) {
 
 func (m *ExecutorMemory) look(f *faults) {
 	for _, size := range [...]*units.Bytes{&m.Heap, &m.OffHeap, &m.OffHeapUsed, &m.Owed, &m.Resident, &m.Cache, &m.Limit,
-		&m.Evicted, &m.Spilled} {
+		&m.Spare, &m.Evicted, &m.Spilled} {
 		within(f, "a size of its memory", size, 0, MostMoved)
 	}
 	within(f, "its memory pressure", &m.Pressure, 0, 1)
@@ -281,6 +281,8 @@ func (p *Plan) head(f *faults) error {
 	f.number("term", p.Term)
 	f.token("planner", p.Planner)
 	f.token("succeeds", p.Succeeds)
+	f.token("lend", p.Lend.By)
+	f.finite("lend.every_s", float64(p.Lend.Every))
 	if p.Division != nil {
 		p.Division.validate(f)
 	}
@@ -317,6 +319,15 @@ func (a *PlanApp) look(f *faults) {
 	f.count("the number of executors", len(a.Executors), MostExecutors)
 	for _, id := range a.Executors[:min(len(a.Executors), MostExecutors)] {
 		f.token("executor id", string(id))
+	}
+	for _, ids := range [...]*[]ExecutorID{&a.Loans, &a.Taken} {
+		if f.pass == fits {
+			*ids = (*ids)[:min(len(*ids), MostExecutors)]
+		}
+		f.count("the number of lent executors", len(*ids), MostExecutors)
+		for _, id := range (*ids)[:min(len(*ids), MostExecutors)] {
+			f.token("lent executor id", string(id))
+		}
 	}
 	f.count("the number of targets", len(a.Stages), MostStageReports)
 }

@@ -410,13 +410,14 @@ func TestLogsComeFromTheExecutorsNodes(t *testing.T) {
 func TestNodesAreListed(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{nodes: []api.NodeSummary{{Node: "n1", Host: "h", State: "up", Offered: 1.8, Total: 2, Memory: 1 << 30, Epoch: 7, Executors: 2, Version: "1.2.3",
-		Pressure: api.Pressure{CPU: 0.25, IO: 0.0625}, Lacks: "no memory.low"}}})
+		Pressure: api.Pressure{CPU: 0.25, IO: 0.0625}, Lacks: "no memory.low", Lends: &api.NodeLends{Lent: 2 << 30, Lendable: 3 << 30}}, {Node: "n2", Lends: &api.NodeLends{Not: "it cannot"}}}})
 	got := jsonOf[listed](t, w.run(t, "--planner", f.address, "nodes", "-o", "json"))
 	if d := cmp.Diff(listed{V: 1, Nodes: f.nodes}, got); d != "" {
 		t.Error(d)
 	}
 	if o := w.run(t, "--planner", f.address, "nodes"); !strings.Contains(o.out, "n1") || !strings.Contains(o.out, "1.80") || !strings.Contains(o.out, "1g") || !strings.Contains(o.out, "1.2.3") ||
-		!strings.Contains(o.out, "cpu 25%, io 6%") || !strings.Contains(o.out, "n1: its kernel has no memory.low\n") {
+		!strings.Contains(o.out, "cpu 25%, io 6%") || !strings.Contains(o.out, "n1: its kernel has no memory.low\n") ||
+		!strings.Contains(o.out, "n1: 2g is lent to batch work, 3g of what executors claim is lendable\nn2: it lends nothing: it cannot\n") {
 		t.Errorf("table:\n%s", o.out)
 	}
 	for use, verb := range map[string]api.Verb{"drain": api.VerbDrain, "undrain": api.VerbUndrain} {

@@ -36,6 +36,14 @@ func nodesCommand(sh *shell) *cobra.Command {
 			if n.Lacks != "" {
 				fmt.Fprintf(sh.Stdout, "%s: its kernel has %s\n", n.Node, n.Lacks)
 			}
+			switch l := n.Lends; {
+			case l == nil:
+			case l.Not != "":
+				fmt.Fprintf(sh.Stdout, "%s: it lends nothing: %s\n", n.Node, l.Not)
+			default:
+				fmt.Fprintf(sh.Stdout, "%s: %s is lent to batch work, %s of what executors claim is lendable\n", n.Node, l.Lent,
+					l.Lendable)
+			}
 		}
 		return nil
 	}

@@ -140,7 +140,7 @@ func newAttachment(r *attached.Runtime, groups *cgroup.Hierarchy, log *slog.Logg
 }
 
 // Start implements node.Runtime: it looks for the executor at once, and seek goes on.
-func (a *attachment) Start(ctx context.Context, key node.Key, launch api.Launch) error {
+func (a *attachment) Start(ctx context.Context, key node.Key, launch api.Launch, _ bool) error {
 	if launch.Attach == nil {
 		return api.Errorf(api.KindInvalid, "this node finds executors of other cluster managers and starts none")
 	}

@@ -82,7 +82,7 @@ func TestAttackExecutorsAreNamedWithoutEnd(t *testing.T) {
 	a, _ := attachmentOn(t)
 	refused := 0
 	for i := range 2 * mostSought {
-		if err := a.Start(t.Context(), node.Key{App: "app-evil", ID: api.ExecutorID(strconv.Itoa(i + 1))}, attachedLaunch); err != nil {
+		if err := a.Start(t.Context(), node.Key{App: "app-evil", ID: api.ExecutorID(strconv.Itoa(i + 1))}, attachedLaunch, false); err != nil {
 			if refused++; api.KindOf(err) != api.KindInvalid {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestAttackExecutorsAreNamedWithoutEnd(t *testing.T) {
 	if refused != mostSought || len(a.sought) != mostSought {
 		t.Errorf("%d are refused, %d sought", refused, len(a.sought))
 	}
-	if err := a.Start(t.Context(), node.Key{App: "app-hers", ID: "1"}, attachedLaunch); err != nil {
+	if err := a.Start(t.Context(), node.Key{App: "app-hers", ID: "1"}, attachedLaunch, false); err != nil {
 		t.Errorf("another application: %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestAttackAProcessShowsAnotherSecretFirst(t *testing.T) {
 		other.Secret = strings.Repeat("0", api.LeastSecret)
 		runExecutor(t, proc, 4300, &other)
 		key := node.Key{App: "app-hers", ID: "1"}
-		if err := a.Start(t.Context(), key, attachedLaunch); err != nil {
+		if err := a.Start(t.Context(), key, attachedLaunch, false); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.List(nil); len(got) != 0 {
@@ -136,7 +136,7 @@ func TestAttackAProcessShowsAnotherSecretFirst(t *testing.T) {
 		stranger := node.Key{App: "app-strange", ID: "1"}
 		launch := attachedLaunch
 		launch.Attach = (&api.Attach{Manager: api.ManagerYARN, App: "application_1_0001", Secret: strings.Repeat("ab", 16)}).On("b1")
-		if err := a.Start(t.Context(), stranger, launch); err != nil {
+		if err := a.Start(t.Context(), stranger, launch, false); err != nil {
 			t.Fatal(err)
 		}
 		s := a.sought[stranger]
@@ -158,7 +158,7 @@ func TestAttackTheLoopWaitsForAPage(t *testing.T) {
 	a, proc := attachmentOn(t)
 	path := runExecutor(t, proc, 4242, attachedLaunch.Attach)
 	key := node.Key{App: "app-hers", ID: "1"}
-	if err := a.Start(t.Context(), key, attachedLaunch); err != nil {
+	if err := a.Start(t.Context(), key, attachedLaunch, false); err != nil {
 		t.Fatal(err)
 	}
 	var got meter.Page

@@ -32,7 +32,7 @@ func TestABoundedUsersExecutorHasAMemoryLimitInEveryMode(t *testing.T) {
 			return executor.CommandLine{Args: []string{executor.FakeRuns}, Memory: units.GiB}, nil
 		}
 		key := node.Key{App: "app-1", ID: "1"}
-		if err := x.Start(t.Context(), key, api.Launch{Mode: c.mode, Bounded: c.bounded}); err != nil {
+		if err := x.Start(t.Context(), key, api.Launch{Mode: c.mode, Bounded: c.bounded}, false); err != nil {
 			t.Fatal(err)
 		}
 		if got := x.group(key).MemoryLimit(); got != c.limit {

@@ -144,5 +144,7 @@ func countFact(count *metrics.Planner, fact ledger.Fact) {
 		}
 	case ledger.PublishFailed:
 		count.PublishFailed()
+	case ledger.ExecutorTaken:
+		count.Taken()
 	}
 }

@@ -10,15 +10,12 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// residentEvery is how often it is read what an executor's memory is made of, and whether
-// somebody else has written its limit.
-const residentEvery = time.Minute
-
 // memoryOf is what pages knows of one executor's memory.
 type memoryOf struct {
 	wish  *progress.Wish
 	group *cgroup.Group
-	// use was read at at; lowering says that the limit is being lowered.
+	// use was read at at, and with it whether somebody else has written the limit; lowering says that the limit is being
+	// lowered.
 	use      cgroup.MemoryUse
 	at       units.Instant
 	lowering atomic.Bool
@@ -48,12 +45,12 @@ func (p *pages) memory(key node.Key) (*memoryOf, error) {
 }
 
 // ReadMemory implements node.Memory.
-func (p *pages) ReadMemory(key node.Key, into *node.ExecutorMemory) error {
+func (p *pages) ReadMemory(key node.Key, every time.Duration, into *node.ExecutorMemory) error {
 	m, err := p.memory(key)
 	if err != nil {
 		return err
 	}
-	if now := p.clock(); m.at == 0 || now.Sub(m.at) >= residentEvery {
+	if now := p.clock(); m.at == 0 || now.Sub(m.at) >= every {
 		m.at = now
 		m.group.ForgetMemoryLimit()
 		if m.use, err = m.group.Memory(); err != nil {

@@ -110,7 +110,7 @@ func (x *executors) sweep() error {
 
 // Start implements node.Runtime: the group first, without a quota, then the process in it. A
 // quota would make a JVM's start take several times as long (docs/spark.md, S23).
-func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) error {
+func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch, lent bool) error {
 	if a := launch.Attach; a != nil {
 		return api.Errorf(api.KindInvalid, "executors of %s are started by %s: a node controller with --attach finds them",
 			key.App, a.Manager)
@@ -131,13 +131,31 @@ func (x *executors) Start(ctx context.Context, key node.Key, launch api.Launch) 
 	if err != nil {
 		return err
 	}
-	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user},
-		launch)
+	handle, err := x.start(ctx, executor.Spec{App: key.App, ID: key.ID, CommandLine: command, Group: group, User: user,
+		OOM: oomScore(launch, lent)}, launch)
 	if err != nil {
 		return errors.Join(err, group.Remove(context.WithoutCancel(ctx)))
 	}
 	x.hold(key, handle, group)
 	return nil
+}
+
+// Where the machine's memory ends the kernel ends processes whose memory is lent before those that are promised theirs,
+// and these before the rest of the machine: drivers and daemons.
+const (
+	lentOOM     = 900
+	promisedOOM = 300
+)
+
+// oomScore is an executor's place in that order, 0 for none: the mode of its application leaves it alone.
+func oomScore(l api.Launch, lent bool) int {
+	switch {
+	case l.Mode.Unmanaged():
+		return 0
+	case lent:
+		return lentOOM
+	}
+	return promisedOOM
 }
 
 func (x *executors) hold(key node.Key, handle executor.Handle, group *cgroup.Group) {

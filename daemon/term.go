@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -125,6 +126,9 @@ func (t *term) holds() bool {
 	return t.bucket == nil || time.Since(t.bucket.Sent()) < planner.LeaseHolds
 }
 
+// LendEveryEnv has nodes take samples of executors' memory more often: tests and benchmarks cannot wait ten minutes.
+const LendEveryEnv = "PACER_TEST_LEND_EVERY"
+
 // loadPlanner returns the engine that goes on from what db holds.
 func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 	all, err := plannerPairs(db)
@@ -133,6 +137,9 @@ func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 	}
 	if cfg.Identity == "" {
 		cfg.Identity = rand.Text() // Of a new store: one that has a name keeps it.
+	}
+	if every, err := time.ParseDuration(os.Getenv(LendEveryEnv)); err == nil {
+		cfg.Lend.Every = every
 	}
 	e, err := planner.New(cfg, all)
 	debug.FreeOSMemory() // What was read is as large as what is made of it.

@@ -70,7 +70,7 @@ func newCrowdOn(tb testing.TB, groups *cgroup.Hierarchy, n, apps int) *crowd {
 	}
 	for i := range n {
 		key := node.Key{App: api.AppID(fmt.Sprintf("app-%d", i%apps+1)), ID: api.ExecutorID(strconv.Itoa(i/apps + 1))}
-		if err := c.executors.Start(tb.Context(), key, api.Launch{}); err != nil {
+		if err := c.executors.Start(tb.Context(), key, api.Launch{}, false); err != nil {
 			tb.Fatal(err)
 		}
 		paths, err := layout.Paths(key.App, key.ID)

@@ -23,7 +23,7 @@ func (l *Ledger) allocate(a *App, x *Executor) {
 		return api.CompareExecutors(y.ID, x.ID)
 	})
 	here[i].Executors, here[i].entry = slices.Insert(here[i].Executors, at, x), nil
-	claim(l, x.Node, a.Tenant.Claim())
+	hold(x, a, l, true)
 }
 
 // free strikes an executor that is gone.
@@ -35,7 +35,7 @@ func (l *Ledger) free(a *App, x *Executor) {
 	}
 	here[i].Executors = slices.DeleteFunc(here[i].Executors, func(y *Executor) bool { return x == y })
 	here[i].entry = nil
-	claim(l, x.Node, -a.Tenant.Claim())
+	hold(x, a, l, false)
 	if len(here[i].Executors) > 0 {
 		return
 	}
@@ -59,15 +59,43 @@ func (l *Ledger) allocation(a *App, node string) *Allocation {
 	return nil
 }
 
-// claim changes what is claimed of a node.
-func claim(l *Ledger, node string, by units.Bytes) {
-	if l.claims[node] += by; l.claims[node] == 0 {
+// claim changes what is promised of a node.
+func claim(l *Ledger, node string, by units.Bytes) { claimed(claims{promised: by}, node, l) }
+
+// hold has the memory of x, one of a's executors, counted on its node, or not any more.
+func hold(x *Executor, a *App, l *Ledger, holds bool) {
+	by := claims{promised: a.Tenant.Claim(), spare: x.Memory.Spare}
+	if x.Lent() {
+		by.promised, by.lent = 0, by.promised
+	}
+	if !holds {
+		by = claims{-by.promised, -by.lent, -by.spare}
+	}
+	claimed(by, x.Node, l)
+}
+
+// told takes in what its node says of the memory of x, one of a's executors.
+func told(x *Executor, a *App, l *Ledger, m api.ExecutorMemory) {
+	m.Spare = min(m.Spare, a.Tenant.Claim())
+	if !x.Gone && m.Spare != x.Memory.Spare {
+		claimed(claims{spare: m.Spare - x.Memory.Spare}, x.Node, l)
+	}
+	x.Memory = m
+}
+
+// claimed changes what is claimed of a node.
+func claimed(by claims, node string, l *Ledger) {
+	c := l.claims[node]
+	c = claims{c.promised + by.promised, c.lent + by.lent, c.spare + by.spare}
+	if l.claims[node] = c; c == (claims{}) {
 		delete(l.claims, node)
 	}
 	if n := l.nodes[node]; n != nil {
-		n.book.claimed = l.claims[node]
+		if n.book.claims = c; by.spare > 0 && n.Lendable() > 0 {
+			l.changed.touch(PartGrowth) // More may be seated.
+		}
 	}
-	if by < 0 {
+	if by.promised < 0 || by.lent < 0 {
 		l.freed = l.now
 		l.changed.touch(PartFreed)
 	}

@@ -381,6 +381,12 @@ func (a *App) Pacing() string {
 	return string(a.Promise.Mode)
 }
 
+// MayBorrow reports whether executors of t, whose promise p is, may be lent their memory, as those of a batch
+// application without a deadline that is managed. All other applications are promised theirs.
+func (p *Promise) MayBorrow(t *Tenant) bool {
+	return t.Class == api.ClassBatch && p.Deadline == 0 && t.Launch.Attach == nil && !t.Launch.Mode.Unmanaged()
+}
+
 // At returns now on a's deadline clock.
 func (a *App) At(now units.Instant) units.Seconds {
 	return units.FromDuration(now.Sub(a.Promise.Start))
@@ -389,11 +395,11 @@ func (a *App) At(now units.Instant) units.Seconds {
 // Instant returns the moment s of a's deadline clock.
 func (a *App) Instant(s units.Seconds) units.Instant { return a.Promise.Start.Add(s.Duration()) }
 
-// Queue is where a waits, as its driver and its user are told; nil once it has started.
+// Queue is where a waits, as its driver and its user are told; nil once it has started, unless a facet says otherwise.
 func (a *App) Queue() *api.Queue {
 	w := a.Wait
 	if w == nil {
-		return nil
+		return a.held.queued
 	}
 	q := &api.Queue{Place: w.Place, Of: w.Of, Why: w.Reason()}
 	if w.Start > 0 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/units"
 )
 
 // Audit compares the ledger's indices, and what it keeps for the end of a batch, with what
@@ -65,7 +64,7 @@ func (l *Ledger) Audit() string {
 // have.
 func auditMemory(l *Ledger) string {
 	var waiting []*App
-	claims := make(map[string]units.Bytes)
+	found := make(map[string]claims)
 	for _, a := range sorted(l.apps) {
 		if a.Queued() {
 			waiting = append(waiting, a)
@@ -75,10 +74,18 @@ func auditMemory(l *Ledger) string {
 				len(a.Tenant.Executors), a.Wait != nil)
 		}
 		for _, x := range a.Alive() {
-			claims[x.Node] += a.Tenant.Claim()
+			of := found[x.Node]
+			if of.spare += x.Memory.Spare; x.Lent() {
+				of.lent += a.Tenant.Claim()
+			} else {
+				of.promised += a.Tenant.Claim()
+			}
+			found[x.Node] = of
 		}
 		for _, node := range a.Tenant.Pending {
-			claims[node] += a.Tenant.Claim()
+			of := found[node]
+			of.promised += a.Tenant.Claim()
+			found[node] = of
 		}
 	}
 	for _, w := range waiting {
@@ -90,16 +97,16 @@ func auditMemory(l *Ledger) string {
 	if !slices.Equal(waiting, l.waiting) {
 		return "those that wait are not those that are queued"
 	}
-	maps.DeleteFunc(claims, func(_ string, b units.Bytes) bool { return b == 0 })
-	if !maps.Equal(claims, l.claims) {
-		return fmt.Sprintf("the claims of nodes are %v, of executors %v", l.claims, claims)
+	maps.DeleteFunc(found, func(_ string, of claims) bool { return of == claims{} })
+	if !maps.Equal(found, l.claims) {
+		return fmt.Sprintf("the claims of nodes are %v, of executors %v", l.claims, found)
 	}
 	for _, n := range sorted(l.nodes) {
 		if fault := auditHeld(n); fault != "" {
 			return fmt.Sprintf("node %s: %s", n.Node, fault)
 		}
-		if n.book.claimed != claims[n.Node] || !slices.Equal(n.book.tenants, l.allocations[n.Node]) {
-			return fmt.Sprintf("node %s has claims of %v, and %d tenants", n.Node, n.book.claimed, len(n.book.tenants))
+		if n.book.claims != found[n.Node] || !slices.Equal(n.book.tenants, l.allocations[n.Node]) {
+			return fmt.Sprintf("node %s has claims of %v, and %d tenants", n.Node, n.book.claims, len(n.book.tenants))
 		}
 	}
 	return ""

@@ -17,7 +17,9 @@ type planEntry struct {
 	most      units.Cores
 	reserved  bool
 	executors []api.ExecutorID
-	targets   []planTarget
+	// lent are those of executors whose memory is lent, taken those of them that go.
+	lent, taken []api.ExecutorID
+	targets     []planTarget
 }
 
 type planTarget struct {
@@ -36,5 +38,6 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 func (p *planEntry) equal(o *planEntry) bool {
 	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
 		p.most == o.most && p.reserved == o.reserved &&
-		slices.Equal(p.executors, o.executors) && slices.Equal(p.targets, o.targets)
+		slices.Equal(p.executors, o.executors) && slices.Equal(p.lent, o.lent) && slices.Equal(p.taken, o.taken) &&
+		slices.Equal(p.targets, o.targets)
 }

@@ -26,6 +26,8 @@ type Executor struct {
 	Exit      string `json:"exit,omitempty"`
 	// Leaving says that it was asked to go, because its node drains or its memory is For another application.
 	Leaving bool `json:"leaving,omitempty"`
+	// Loan is how its memory is lent, "" of one that is promised it.
+	Loan Loan `json:"loan,omitempty"`
 	// For is the application that waited and that it was given back for, "" for none; Asked is when that was
 	// asked, on the deadline clock, and Stayed says that it took too long.
 	For    api.AppID     `json:"for,omitempty"`
@@ -55,6 +57,29 @@ type Executor struct {
 	planEpoch uint64
 	points    []usagePoint // Oldest first.
 }
+
+// Loan is how an executor's memory is lent.
+type Loan string
+
+// The loans: its memory is lent, and was taken back at Executor.Asked. Such a one is Leaving.
+const (
+	LoanGiven Loan = "lent"
+	LoanTaken Loan = "taken"
+)
+
+// loanOf is the loan of an executor that comes, whose memory is lent or not.
+func loanOf(lent bool) Loan {
+	if lent {
+		return LoanGiven
+	}
+	return ""
+}
+
+// Lent reports whether x's memory is lent, Taken whether it is taken back.
+func (x *Executor) Lent() bool { return x.Loan != "" }
+
+// Taken is described with Lent.
+func (x *Executor) Taken() bool { return x.Loan == LoanTaken }
 
 // Shown is x's state as far as it is known: an executor that the driver lost
 // counts as exited, whatever its node said last.

@@ -8,10 +8,11 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// add gives a an executor on the node.
-func (l *Ledger) add(a *App, node string) {
+// add gives a an executor on the node, whose memory is promised or lent.
+func (l *Ledger) add(a *App, node string, lent bool) {
 	t := &a.Tenant
-	x := &Executor{ID: t.Next(), Node: node, State: api.ExecutorStarting, Since: a.At(l.now), Moved: l.uptime}
+	x := &Executor{ID: t.Next(), Node: node, Loan: loanOf(lent), State: api.ExecutorStarting,
+		Since: a.At(l.now), Moved: l.uptime}
 	t.NextID++
 	t.Executors = append(t.Executors, x)
 	l.allocate(a, x)
@@ -113,8 +114,8 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		if last := len(a.Tenant.Replaced) - 1; f.Unstarted && last >= 0 {
 			a.Tenant.Replaced = slices.Clone(a.Tenant.Replaced[:last])
 		}
-		// Of a node that gives less than is taken there nothing is kept for it.
-		if over {
+		// Of a node that gives less than is taken there nothing is kept for it, nor anywhere for one that was lent.
+		if over || x.Lent() {
 			pend(l, a, append(slices.Clone(a.Tenant.Pending), ""))
 			return nil
 		}

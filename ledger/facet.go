@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"reflect"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -48,6 +49,8 @@ type Facet[T Subject, S any] struct {
 	Part Part
 	// Passing says that values are not saved: a planner that starts finds them anew.
 	Passing bool
+	// Queued is where an application waits that has the value and goes on without executors, nil where it does not wait.
+	Queued func(S) *api.Queue
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
 
@@ -204,6 +207,9 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 	}
 	if f.Holds != nil {
 		e.holds = f.Holds(s)
+	}
+	if f.Queued != nil {
+		e.queued = cmp.Or(e.queued, f.Queued(s))
 	}
 	if f.Instead != nil {
 		if p := f.Instead(s); p != nil {

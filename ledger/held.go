@@ -30,6 +30,8 @@ type effect struct {
 	on       []string
 	// holds are the executors that are held at some cores, in order of stage and executor (Facet.Holds).
 	holds []Hold
+	// queued is where an application waits that goes on without executors (Facet.Queued).
+	queued *api.Queue
 	// instead is what is planned with in the place of a profile (Facet.Instead), bytes how many all take in the store.
 	instead any // A *Profile.
 	bytes   int

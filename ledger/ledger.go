@@ -31,6 +31,8 @@ type Config struct {
 	// Samples bounds the samples kept of a stage, AllSamples those of all running
 	// applications, Stages the stage attempts of one.
 	Samples, AllSamples, Stages int
+	// Lend is how nodes foretell what may be lent, zero where nothing is.
+	Lend api.Lending
 }
 
 // Fact is one thing that has happened or that was decided. Most facts are exported types of this package with the
@@ -90,7 +92,7 @@ type Ledger struct {
 	taught map[string]uint64
 	// claims is the memory that executors of each node, and those that are to replace lost
 	// ones there, take; freed is when some of it was given back last.
-	claims map[string]units.Bytes
+	claims map[string]claims
 	freed  units.Instant
 	// allocations is who has executors on each node, in order of application.
 	allocations map[string][]*Allocation

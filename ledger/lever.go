@@ -22,6 +22,8 @@ func (TargetsDropped) lever()  {} // Band: all cores.
 func (Seated) lever()          {} // Give seats.
 func (ReplacementSent) lever() {} // Give a seat again that was lost.
 func (ExecutorLeaving) lever() {} // Take a seat back, for one that waits or because its node drains.
+func (ExecutorTaken) lever()   {} // Take a seat back at once, whose memory is lent.
+func (ClaimKept) lever()       {} // Promise a seat's memory that was lent.
 func (PlaceGivenBack) lever()  {} // Ceiling: what is kept for a lost seat is anybody's; else it goes with seats.
 func (StageAimed) lever()      {} // Aim.
 func (StageTargeted) lever()   {} // Aim at the deadline that stands.

@@ -229,6 +229,16 @@ func (f ExecutorLeaving) Line() Line {
 		f.App, f.ID, f.Node, f.For)
 }
 
+func (f ExecutorTaken) Line() Line {
+	return usual("executor taken", ofExecutor(f.App, f.ID, f.Node),
+		"the memory that %s executor %s on %s was lent is taken back: %s", f.App, f.ID, f.Node, f.Why)
+}
+
+func (f ClaimKept) Line() Line {
+	return usual("memory kept", ofExecutor(f.App, f.ID, f.Node),
+		"%s executor %s on %s keeps its memory", f.App, f.ID, f.Node)
+}
+
 func (f ExecutorStayed) Line() Line {
 	return trouble("executor stayed", ofExecutor(f.App, f.ID, f.Node),
 		"%s executor %s on %s has not left in %v: another one is given to %s", f.App, f.ID, f.Node, f.After, f.For)

@@ -73,7 +73,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	n := l.nodes[f.Node]
 	if n == nil {
 		n = &Node{NodeRecord: NodeRecord{Node: f.Node}, Published: l.uptime,
-			book: nodeBook{claimed: l.claims[f.Node], tenants: l.allocations[f.Node]}}
+			book: nodeBook{claims: l.claims[f.Node], tenants: l.allocations[f.Node]}}
 		l.nodes[f.Node] = n
 		l.relist()
 	}
@@ -238,7 +238,7 @@ func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Unk
 			all = append(all, UnknownExecutors{App: x.App})
 		}
 		if at >= 0 {
-			all[at].Executors = append(all[at].Executors, UnknownExecutor{x.ID, x.State})
+			all[at].Executors = append(all[at].Executors, UnknownExecutor{x.ID, x.State, x.Lent})
 		}
 	}
 	return slices.DeleteFunc(all, func(o UnknownExecutors) bool { return len(o.Executors) == 0 })
@@ -356,7 +356,7 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 		measure(l, a, x)
 	}
 	if s.Memory != (api.ExecutorMemory{}) {
-		x.Memory = s.Memory
+		told(x, a, l, s.Memory)
 		change(l, a, partFigures)
 	}
 	if x.Attached != nil && s.State != api.ExecutorExited && x.attach(s) {

@@ -18,6 +18,12 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 	}
 	for _, x := range t.Executors {
 		entry.executors = append(entry.executors, x.ID)
+		if x.Lent() {
+			entry.lent = append(entry.lent, x.ID)
+		}
+		if x.Taken() {
+			entry.taken = append(entry.taken, x.ID)
+		}
 	}
 	for _, s := range t.App.opened {
 		app := t.App
@@ -91,7 +97,7 @@ func (l *Ledger) content(n *Node) content {
 		}
 		entries = append(entries, here.entry)
 	}
-	return content{entries, exiting, l.divisionOf(n)}
+	return content{entries, exiting, l.divisionOf(n), l.cfg.Lend}
 }
 
 // compare compares n's Plan with what it should be, and reports whether there is a new one.
@@ -103,7 +109,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		// The record of an application that exits goes with it, and with that its note of the epoch.
 		dirty = dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) ||
 			!slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
-		n.plan, n.Epoch = plan, l.nextEpoch()
+		n.plan, n.Epoch, n.Lend = plan, l.nextEpoch(), plan.lend
 		dirty = dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
@@ -188,8 +194,8 @@ func (l *Ledger) nextEpoch() uint64 {
 // plan is n's Plan in force, with the times left now.
 func (l *Ledger) plan(n *Node) api.Plan {
 	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node,
-		Division: n.plan.division,
-		Apps:     make([]api.PlanApp, 0, len(n.plan.entries))}
+		Division: n.plan.division, Lend: n.plan.lend,
+		Apps: make([]api.PlanApp, 0, len(n.plan.entries))}
 	if n.Allegiance.Follows != "" {
 		p.Succeeds = n.Allegiance.Succeeds
 	}
@@ -206,7 +212,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band,
 			Class: a.Tenant.Class, Least: entry.least, Reserved: entry.reserved, Cap: entry.most,
-			Executors: entry.executors}
+			Executors: entry.executors, Loans: entry.lent, Taken: entry.taken}
 		t := l.allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.
@@ -245,7 +251,7 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	}
 	for _, x := range a.Tenant.Executors {
 		if !x.Gone {
-			told := api.DirectiveExecutor{ID: x.ID, Node: x.Node, Leaving: x.Leaving}
+			told := api.DirectiveExecutor{ID: x.ID, Node: x.Node, Leaving: x.Leaving, Taken: x.Taken()}
 			if n := l.nodes[x.Node]; n != nil {
 				told.Cores, told.NodeLost = n.Offered, n.Presence == Lost
 				if some := n.PerStage(a.Tenant.Launch); some > 1 {

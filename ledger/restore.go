@@ -23,7 +23,7 @@ import (
 func New(cfg Config, pairs []api.Pair) (*Ledger, error) {
 	l := &Ledger{cfg: cfg, apps: make(map[api.AppID]*App), nodes: make(map[string]*Node), profiles: newProfileShelf(),
 		taught: make(map[string]uint64), allocations: make(map[string][]*Allocation), learnt: make(map[string][]byte),
-		claims: make(map[string]units.Bytes)}
+		claims: make(map[string]claims)}
 	l.batch.nodes, l.batch.number = make(map[string]bool), 1
 	if err := l.restore(pairs); err != nil {
 		return nil, err
@@ -176,7 +176,8 @@ func restorePlans(l *Ledger) {
 				n.Epoch = max(n.Epoch, x.planEpoch)
 			}
 		}
-		if slices.ContainsFunc(l.allocations[n.Node], func(t *Allocation) bool { return t.App.Promise.Held }) {
+		held := slices.ContainsFunc(l.allocations[n.Node], func(t *Allocation) bool { return t.App.Promise.Held })
+		if held || n.Lend != l.cfg.Lend {
 			n.Epoch = 0
 		}
 	}
@@ -197,7 +198,7 @@ func restoreNode(l *Ledger, r api.Pair) error {
 		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
 	}
 	n := &Node{NodeRecord: record.NodeRecord,
-		book:       nodeBook{claimed: l.claims[name], tenants: l.allocations[name]},
+		book:       nodeBook{claims: l.claims[name], tenants: l.allocations[name]},
 		Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
 	l.nodes[name] = n
 	moved := false

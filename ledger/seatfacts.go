@@ -36,6 +36,8 @@ func (f Resized) apply(l *Ledger) error {
 type Seated struct {
 	App   api.AppID
 	Nodes []string
+	// Lent says that their memory is lent.
+	Lent bool
 }
 
 func (f Seated) apply(l *Ledger) error {
@@ -49,11 +51,11 @@ func (f Seated) apply(l *Ledger) error {
 	if a.Tenant.Launch.Attach != nil {
 		return errAttached
 	}
-	if err := checkRoom(l, a.ID, a.Tenant.Claim(), f.Nodes); err != nil {
+	if err := checkRoom(l, a, a.Tenant.Claim(), f.Nodes, f.Lent); err != nil {
 		return err
 	}
 	for _, node := range f.Nodes {
-		l.add(a, node)
+		l.add(a, node, f.Lent)
 	}
 	a.Tenant.Pool += len(f.Nodes)
 	a.Tenant.Resized = true
@@ -86,6 +88,7 @@ type ReplacementSent struct {
 	ID         api.ExecutorID
 	Lost, Node string
 	Since      units.Instant
+	Lent       bool
 }
 
 func (f ReplacementSent) apply(l *Ledger) error {
@@ -103,13 +106,13 @@ func (f ReplacementSent) apply(l *Ledger) error {
 	}
 	before := t.Pending
 	pend(l, a, slices.Delete(slices.Clone(before), i, i+1))
-	if err := checkRoom(l, a.ID, a.Tenant.Claim(), []string{f.Node}); err != nil {
+	if err := checkRoom(l, a, a.Tenant.Claim(), []string{f.Node}, f.Lent); err != nil {
 		pend(l, a, before)
 		return err
 	}
 	t.Replaced = slices.DeleteFunc(t.Replaced, func(at units.Instant) bool { return at < f.Since })
 	t.Replaced = append(t.Replaced, l.now)
-	l.add(a, f.Node)
+	l.add(a, f.Node, f.Lent)
 	return nil
 }
 
@@ -190,8 +193,8 @@ func (f Reclaimed) apply(l *Ledger) error {
 	for _, x := range f.Executors {
 		t.count(Number(x.ID))
 		known := a.Executor(x.ID)
-		*known = Executor{ID: x.ID, Node: f.Node, State: x.State, Since: max(0, a.At(l.now)), Moved: l.uptime,
-			Registered: known.Named}
+		*known = Executor{ID: x.ID, Node: f.Node, Loan: loanOf(x.Lent), State: x.State,
+			Since: max(0, a.At(l.now)), Moved: l.uptime, Registered: known.Named}
 		if a.Tenant.Launch.Attach != nil {
 			known.Attached = &Attached{Cores: a.Tenant.Launch.Cores} // Until its driver says more.
 		}

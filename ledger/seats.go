@@ -18,6 +18,8 @@ type Seats struct {
 	Slots   int
 	PerNode int
 	Cap     units.Cores
+	// Lent says that the memory of executors is lent.
+	Lent bool
 }
 
 // errAttached is why an application has no seats.
@@ -35,7 +37,7 @@ func (s *Seats) check(l *Ledger, a *App) error {
 		return err
 	}
 	claim := a.Tenant.Claim() - a.Tenant.Launch.OffHeap + s.OffHeap
-	if err := checkRoom(l, a.ID, claim, s.Nodes); err != nil {
+	if err := checkRoom(l, a, claim, s.Nodes, s.Lent); err != nil {
 		return err
 	}
 	for _, node := range s.Nodes {
@@ -56,7 +58,7 @@ func (s *Seats) take(l *Ledger, a *App) {
 		t.Cap, t.Resized = s.Cap, true
 	}
 	for _, node := range s.Nodes {
-		l.add(a, node)
+		l.add(a, node, s.Lent)
 	}
 	t.Pool += len(s.Nodes)
 }

@@ -119,6 +119,6 @@ func (p *Profile) copy() *Profile {
 func (n *Node) copy() *Node {
 	c := *n
 	c.Allegiance.Theirs, c.Over = slices.Clone(n.Allegiance.Theirs), slices.Clone(n.Over)
-	c.plan, c.book, c.Dividing.losses = content{}, nodeBook{claimed: n.book.claimed, held: n.book.held}, nil
+	c.plan, c.book, c.Dividing.losses = content{}, nodeBook{claims: n.book.claims, held: n.book.held}, nil
 	return &c
 }

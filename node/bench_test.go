@@ -148,8 +148,8 @@ type crowdPorts struct {
 	sent int
 }
 
-func (p *crowdPorts) Start(context.Context, Key, api.Launch) error { return nil }
-func (p *crowdPorts) Stop(context.Context, Key) error              { return nil }
+func (p *crowdPorts) Start(context.Context, Key, api.Launch, bool) error { return nil }
+func (p *crowdPorts) Stop(context.Context, Key) error                    { return nil }
 func (p *crowdPorts) List(into []Process) []Process {
 	for i := range p.c.sample.Executors {
 		into = append(into, Process{Key: p.c.sample.Executors[i].Key, PID: 1})

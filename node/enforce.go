@@ -77,7 +77,7 @@ func (r *roster) round(x *executor, grant, limit units.Cores) (quota, rest units
 // launch marks x if it has to be started: each listed executor once, when there is memory
 // for it and the Plan has its secrets.
 func (r *roster) launch(x *executor) bool {
-	if !x.life.listed || x.life.started || x.memory.waits || x.life.withheld {
+	if !x.life.listed || x.life.started || x.memory.waits || x.memory.loan.taken || x.life.withheld {
 		return false
 	}
 	x.life.started, x.life.launching = true, true
@@ -98,8 +98,9 @@ func (r *roster) reconcile(now units.Instant) {
 		if x.life.launching && !x.life.asked {
 			x.life.asked = true
 			r.out.changed = true
-			r.out.act(Action{Kind: ActStart, Key: x.key, Launch: r.launchOf(x.key.App)})
+			r.out.act(Action{Kind: ActStart, Key: x.key, Launch: r.launchOf(x.key.App), Lent: x.memory.loan.lent})
 		}
+		takeBack(x, r, now)
 		return false
 	})
 }
@@ -120,4 +121,13 @@ func (r *roster) dismiss(x *executor, now units.Instant) (forget bool) {
 		r.out.act(Action{Kind: ActStop, Key: x.key})
 	}
 	return false
+}
+
+// takeBack stops x, whose memory is taken back, when its driver has had the time to hear of it.
+func takeBack(x *executor, r *roster, now units.Instant) {
+	due := now.Sub(x.memory.loan.at) >= takeWait && (x.life.stopAsked == 0 || now.Sub(x.life.stopAsked) >= stopAgain)
+	if x.memory.loan.taken && x.life.here && x.alive() && due {
+		x.life.stopAsked = now
+		r.out.act(Action{Kind: ActStop, Key: x.key})
+	}
 }

@@ -136,6 +136,17 @@ func (e *Engine) Capacity() (cores, others units.Cores) {
 	return e.division.capacity.cores(), e.division.capacity.others
 }
 
+// Resident memory is read each residentEvery, and each lendLook where memory is lent.
+const lendLook, residentEvery = 5 * time.Second, time.Minute
+
+// ReadsMemory is how often what executors have resident is to be read.
+func (e *Engine) ReadsMemory() time.Duration {
+	if e.roster.plan.Lend.By == "" {
+		return residentEvery
+	}
+	return min(lendLook, e.roster.plan.Lend.Every.Duration())
+}
+
 // Status returns what a NodeStatus would say now, as a copy that the caller may
 // keep: for the hello to a planner. It takes nothing away from the next report.
 func (e *Engine) Status(now units.Instant) api.NodeStatus {
@@ -170,7 +181,7 @@ func (e *Engine) finish(now units.Instant) []Action {
 	r.weights.weighEach(r.execs, now, &r.out)
 	for _, x := range r.execs {
 		starting = (e.ticked && r.launch(x)) || starting
-		settled = settled && x.life.listed && (!x.life.launching || x.life.asked)
+		settled = settled && x.life.listed && !x.memory.loan.taken && (!x.life.launching || x.life.asked)
 	}
 	r.weights.weighAll(r.execs, now, &r.out)
 	if r.out.mustSave || starting || (r.out.dirty && (!e.saved || now.Sub(e.lastSave) >= r.cfg.SaveEvery)) {

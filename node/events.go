@@ -82,6 +82,8 @@ const (
 	// EventMemoryOwed: an executor has had more memory than is wanted for a while; it counts
 	// as used.
 	EventMemoryOwed
+	// EventMemoryTaken: executors use nearly all memory, and what one is lent is taken back.
+	EventMemoryTaken
 	// EventTicksSkipped: the tick came late and slots were skipped.
 	EventTicksSkipped
 )
@@ -94,7 +96,7 @@ var eventNames = [...]string{
 	"executor exited", "stage bound", "stage unbound", "page stale", "page fresh", "resynchronised", "quota taken over",
 	"quota conflict",
 	"sample refused", "control error", "action failed", "short of cores", "shortage over", "given up", "division changed",
-	"division refused", "short of memory", "memory owed",
+	"division refused", "short of memory", "memory owed", "memory taken back",
 	"ticks skipped",
 }
 
@@ -113,7 +115,7 @@ func (k EventKind) Trouble() bool {
 	case EventPlanRefused, EventPartRefused, EventPlanForeign,
 		EventOrphaned, EventOrphanStopped, EventTargetRefused, EventSecretsAwaited,
 		EventPageStale, EventQuotaConflict, EventSampleRefused, EventControlError, EventActionFailed, EventDivisionRefused,
-		EventMemoryShort, EventMemoryOwed, EventTicksSkipped:
+		EventMemoryShort, EventMemoryOwed, EventMemoryTaken, EventTicksSkipped:
 		return true
 	}
 	return false

@@ -279,4 +279,5 @@ func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time
 	if x.memory.news(now, x.life.state == api.ExecutorExited) {
 		s.Memory = x.memory.describe()
 	}
+	s.Lent, s.Taken = x.memory.loan.lent, x.memory.loan.taken
 }

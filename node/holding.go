@@ -54,6 +54,7 @@ type holding struct {
 	toldAt units.Instant
 	told   int
 	final  bool
+	loan   loan
 }
 
 // shield is what the kernel goes by where memory is short; the zero value is not known.
@@ -76,13 +77,14 @@ func (h *holding) take(l *api.Launch, started bool) {
 
 // state is what there is to remember of it: the rest is seen.
 func (h *holding) state() HoldingState {
-	return HoldingState{Heap: h.heap, Overhead: h.overhead, Floor: h.floor, Still: h.still}
+	return HoldingState{Heap: h.heap, Overhead: h.overhead, Floor: h.floor, Still: h.still, Resident: h.loan.series}
 }
 
 // restore makes it what state was of.
 func (h *holding) restore(s HoldingState) {
 	h.heap, h.overhead, h.floor, h.still = s.Heap, s.Overhead, s.Floor, s.Still
 	h.reserved = max(h.reserved, h.floor)
+	h.loan.series = s.Resident
 }
 
 // unknown reports whether nobody has said how it was started, as where the state is lost and
@@ -172,7 +174,7 @@ func (h *holding) news(now units.Instant, gone bool) bool {
 func (h *holding) describe() api.ExecutorMemory {
 	m := api.ExecutorMemory{Heap: h.page.Heap, OffHeap: h.page.InForce, OffHeapUsed: h.page.Storage + h.page.Execution,
 		Owed:  h.page.Owed,
-		Fixed: h.fixed(), Lent: h.lent, Pressure: h.seen.Pressure,
+		Fixed: h.fixed(), Lent: h.lent, Pressure: h.seen.Pressure, Spare: h.loan.spare,
 		Resident: h.seen.Resident, Cache: h.seen.Cache, Limit: h.seen.Limit,
 		Moves: h.page.Met, Moving: units.FromDuration(h.page.Moving), Evicted: h.page.Evicted, Spilled: h.page.Spilled}
 	if !h.page.Moves {

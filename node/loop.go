@@ -257,7 +257,7 @@ func (l *Loop) readGroups() {
 	for i := range l.sample.Executors {
 		s := &l.sample.Executors[i]
 		if l.ports.Memory != nil {
-			if err := l.ports.Memory.ReadMemory(s.Key, &s.Memory); err != nil && !s.Exited {
+			if err := l.ports.Memory.ReadMemory(s.Key, l.engine.ReadsMemory(), &s.Memory); err != nil && !s.Exited {
 				l.fail(ActMeasure, s.Key, err)
 			}
 		}
@@ -312,10 +312,10 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 		l.reports.Offer(a.Status)
 	case ActStart:
 		// An executor that runs must be remembered: a start waits for the save, a tick never does.
-		key, launch, saved := a.Key, *a.Launch, l.saved
+		key, launch, lent, saved := a.Key, *a.Launch, a.Lent, l.saved
 		l.job(ActStart, key, func() error {
 			l.saves.Await(saved)
-			return l.ports.Runtime.Start(ctx, key, launch)
+			return l.ports.Runtime.Start(ctx, key, launch, lent)
 		})
 	case ActStop:
 		key := a.Key

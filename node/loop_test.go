@@ -81,7 +81,7 @@ func (s *shell) get(d *time.Duration) time.Duration {
 	return *d
 }
 
-func (s *shell) Start(ctx context.Context, key Key, _ api.Launch) error {
+func (s *shell) Start(ctx context.Context, key Key, _ api.Launch, _ bool) error {
 	s.begin("start", key)
 	select {
 	case <-time.After(s.get(&s.starting)):

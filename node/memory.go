@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/memory/forecast"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -27,6 +28,8 @@ type pool struct {
 	// apps are those that shares were made for, next those of this tick.
 	apps, next []memory.App
 	shares     []memory.Share
+	// lendable is what executors leave of their claims, less what is kept.
+	lendable units.Bytes
 	// short says that it was told that executors need more than there is.
 	short bool
 }
@@ -52,6 +55,7 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 		}
 		x.memory.observe(es.Memory, page)
 	}
+	p.lend(r, now)
 	p.divide(r)
 	free := p.memory
 	for _, x := range r.execs {
@@ -63,6 +67,46 @@ func (p *pool) step(r *roster, s *Sample, now units.Instant) {
 		if x.life.here && x.alive() && !x.unmanaged && !x.memory.unknown() {
 			free = p.move(r, x, now, free)
 		}
+	}
+}
+
+// lend takes samples of what executors use, by which the planner lends what they leave, and takes a lent executor's
+// memory back where all use nearly all there is.
+func (p *pool) lend(r *roster, now units.Instant) {
+	p.lendable = 0
+	by, err := forecast.Named(r.plan.Lend.By)
+	if err != nil {
+		for _, x := range r.execs {
+			x.memory.loan.series, x.memory.loan.spare = nil, 0
+		}
+		return // Nothing is lent, or by a forecast that only another release knows.
+	}
+	var resident, used, spare units.Bytes
+	var last *executor
+	taking := false
+	for _, x := range r.execs {
+		h := &x.memory
+		if !holds(x) {
+			continue
+		}
+		used += h.used()
+		resident += h.seen.Resident
+		if x.life.here && x.alive() && !x.unmanaged && !h.unknown() &&
+			h.loan.sample(by, h.heap+h.overhead+h.floor, h.seen.Resident, r.plan.Lend.Every.Duration(), now) {
+			h.toldAt, r.out.dirty = 0, true
+		}
+		spare += h.loan.spare
+		taking = taking || h.loan.taken
+		if h.loan.lent && x.life.here {
+			last = x
+		}
+	}
+	kept := units.Bytes(keptPart * float64(p.memory))
+	p.lendable = max(0, spare-kept)
+	if last != nil && !taking && used > p.memory && resident > p.memory-kept {
+		last.memory.loan.taken, last.memory.loan.at, r.out.changed = true, now, true
+		r.out.event(Event{Kind: EventMemoryTaken, Key: last.key,
+			Detail: fmt.Sprintf("executors use %v of %v, and more is claimed than there is", resident, p.memory)})
 	}
 }
 
@@ -113,7 +157,8 @@ func (p *pool) divide(r *roster) {
 func (p *pool) share(r *roster) {
 	var err error
 	p.shares, err = memory.Shares(p.memory, p.apps, p.shares[:0])
-	if short := err != nil; short != p.short {
+	lent := slices.ContainsFunc(r.execs, func(x *executor) bool { return present(x) && x.memory.loan.lent })
+	if short := err != nil && !lent; short != p.short {
 		p.short = short
 		if short {
 			r.out.event(Event{Kind: EventMemoryShort, Detail: err.Error()})
@@ -170,32 +215,56 @@ func (p *pool) wish(r *roster, x *executor, wanted, limit units.Bytes, now units
 	r.out.act(Action{Kind: ActWantMemory, Key: x.key, Memory: wanted, Limit: limit})
 }
 
-// admit decides which of the executors that are to start have to wait for others to shrink.
+// admit decides which of the executors that are to start have to wait for others to shrink, or to be stopped.
 // Where waiting would not help, since more was planned than there is, nobody waits. An executor that the Plan does not
 // have was not planned: it is told of, and goes in its time.
 func (p *pool) admit(r *roster) {
 	if p.memory <= 0 || !slices.ContainsFunc(r.execs, toStart) {
 		return
 	}
-	used, least := units.Bytes(0), units.Bytes(0)
+	// own is of those that are promised their memory: they have it whatever others leave.
+	all, own := account{room: p.memory + p.lendable}, account{room: p.memory}
 	for _, x := range r.execs {
+		h := &x.memory
 		if holds(x) {
-			used += x.memory.used()
+			all.used += h.used()
+			if !h.loan.lent {
+				own.used += h.used()
+			}
+			all.frees = all.frees || h.loan.taken
 		}
 		// An executor that is being stopped gives its memory back.
-		if _, orphan := r.orphans[x.key.App]; present(x) && x.life.listed && !orphan {
-			least += x.memory.least()
+		if _, orphan := r.orphans[x.key.App]; present(x) && x.life.listed && !h.loan.taken && !orphan {
+			all.least += h.least()
+			if !h.loan.lent {
+				own.least += h.least()
+			}
 		}
 	}
 	for _, x := range r.execs {
 		if !toStart(x) {
 			continue
 		}
-		need := x.memory.used()
-		if x.memory.waits = used+need > p.memory && least <= p.memory; !x.memory.waits {
-			used += need
+		need, lent := x.memory.used(), x.memory.loan.lent
+		if x.memory.waits = all.short(need, lent) || !lent && own.short(need, false); x.memory.waits {
+			continue
+		}
+		if all.used += need; !lent {
+			own.used += need
 		}
 	}
+}
+
+// account is what executors use of so much room, and take of it once they have shrunk; frees says that one of them is
+// being stopped.
+type account struct {
+	used, least, room units.Bytes
+	frees             bool
+}
+
+// short reports whether one that needs so much is to wait: in any case, or where that helps.
+func (a *account) short(need units.Bytes, anyway bool) bool {
+	return a.used+need > a.room && (anyway || a.frees || a.least <= a.room)
 }
 
 // toStart reports whether x is to be started and was not yet.

@@ -22,6 +22,8 @@ type jvm struct {
 	wanted, target units.Bytes
 	wish, seen     uint64
 	static         units.Bytes
+	resident       units.Bytes
+	lent           bool
 	// shown says that a Sample has shown it, bound that its limit cannot be raised.
 	starts, deaf, fixed, shown, bound bool
 	leaving                           bool // It has been stopped and will exit.
@@ -85,7 +87,7 @@ func (m *machine) sample() *Sample {
 		j := m.jvms[key]
 		j.shown = true
 		x := ExecutorSample{Key: key, PID: 1, Measured: true, Quota: units.Unlimited,
-			Memory: ExecutorMemory{Limit: j.limit, Wanted: j.wanted, Wish: j.wish, Bound: j.bound}}
+			Memory: ExecutorMemory{Limit: j.limit, Wanted: j.wanted, Wish: j.wish, Bound: j.bound, Resident: j.resident}}
 		if !j.starts {
 			x.Page = meter.Page{At: m.now, Generation: uint64(m.now), Memory: meter.Memory{Known: true, Moves: !j.fixed, InForce: j.inForce,
 				Owed: max(0, j.inForce-j.target), Acknowledged: j.seen}}
@@ -118,7 +120,7 @@ func (m *machine) do(actions []Action) {
 			m.saved = a.State.Clone()
 		case ActStart:
 			l := a.Launch
-			m.jvms[a.Key] = &jvm{inForce: l.OffHeap, target: l.OffHeap, static: l.Heap + l.Overhead, limit: l.Heap + l.Overhead + l.OffHeap, starts: true}
+			m.jvms[a.Key] = &jvm{inForce: l.OffHeap, target: l.OffHeap, static: l.Heap + l.Overhead, limit: l.Heap + l.Overhead + l.OffHeap, starts: true, lent: a.Lent}
 		case ActStop:
 			if m.lingers {
 				if j != nil {
@@ -172,7 +174,9 @@ func (m *machine) check() {
 	m.Helper()
 	sum := units.Bytes(0)
 	for key, j := range m.jvms {
-		sum += j.limit
+		if !j.lent { // What they have others leave.
+			sum += j.limit
+		}
 		if most := max(j.inForce, j.target); j.static+most > j.limit {
 			m.Fatal(fmt.Sprintf("%s may have %v of a limit of %v", key, j.static+most, j.limit))
 		}

@@ -23,10 +23,10 @@ type Process struct {
 // Runtime starts and stops executors. Start and Stop are called from goroutines of the loop, never two at a time for
 // one Key, in the order in which the engine asked. List is called from the loop's own goroutine and must not block.
 type Runtime interface {
-	// Start launches the executor in a group of its own and returns once the
+	// Start launches the executor, whose memory is lent or not, in a group of its own and returns once the
 	// process exists. ctx bounds the starting, not the executor's life. An executor that another cluster manager starts
 	// (api.Launch.Attach) it seeks from then on: List shows it once it is found.
-	Start(ctx context.Context, key Key, launch api.Launch) error
+	Start(ctx context.Context, key Key, launch api.Launch, lent bool) error
 	// Stop ends the executor, if it runs, and removes what it leaves but its
 	// logs: List does not show it any more. An unknown Key is no error. It lets an executor that it has found go, with
 	// what that was found with.
@@ -75,8 +75,8 @@ type Memory interface {
 	// Shield has the kernel protect that much of the executor's memory where memory is short, or take it first where it
 	// is lent.
 	Shield(key Key, size units.Bytes, lent bool) error
-	// ReadMemory fills into.
-	ReadMemory(key Key, into *ExecutorMemory) error
+	// ReadMemory fills into. The resident memory may be so old.
+	ReadMemory(key Key, every time.Duration, into *ExecutorMemory) error
 }
 
 // Publisher sends statuses to the planner. It must encode the status before it

@@ -79,6 +79,9 @@ func (r *roster) foldStates(s *Sample) {
 			how := "lost: the runtime does not know it"
 			if x.life.stopAsked > 0 {
 				how = "stopped"
+				if x.memory.loan.taken {
+					how = "the memory that it was lent was taken back"
+				}
 			}
 			r.exited(x, how, api.Unknown)
 		}

@@ -71,6 +71,8 @@ type HoldingState struct {
 	Overhead units.Bytes `json:"overhead"`
 	Floor    units.Bytes `json:"floor"`
 	Still    bool        `json:"still,omitempty"`
+	// Resident are samples of what it has used, oldest first, where memory is lent. They are never changed.
+	Resident []float64 `json:"resident,omitempty"`
 }
 
 // StageState is what was recorded of a stage attempt on an executor.

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/behind"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/fewest"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/response"
 	"github.com/sparkpacer/pacer/deciders/verdict"
@@ -85,6 +86,8 @@ var table = []row{
 	{name: "sleep", on: onTick, every: emptyEvery, while: state(sleeper.rounds), ask: once(sleeper.round)},
 	{name: "behind", on: onTick, every: behind.Every, ask: once(pacing.behind)},
 	{name: "vacate", on: onTick | onDrain, ask: looks(placement.Vacate)},
+	{name: "lend", on: onAny, while: state(starter.lends), ask: looks(lending.Back)},
+	{name: "lent places", on: onTick, while: state(starter.lends), ask: looks(lending.Places)},
 	{name: "tails", on: onTick, ask: once(pacing.tails)},
 	{name: "due", on: onDriver | onRegister | onDeadline | onTick, while: state(starter.renews),
 		ask: once(starter.overdue)},

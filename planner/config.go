@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/reservation"
@@ -75,6 +76,9 @@ type Config struct {
 	// the log, or they sleep.
 	Consolidate string
 
+	// Lend says by which forecast memory is lent; by off, the default, none is.
+	Lend lending.Params
+
 	// NodeLost is how long a node may be silent before it counts as lost; 5 s, five
 	// statuses.
 	// NodeClash is how long another incarnation of a node's name has to wait
@@ -92,12 +96,8 @@ type Config struct {
 	// RevokeGrace is how long a running application goes on whose user's credentials were
 	// revoked; 1 min. One that is queued is turned down at once.
 	RevokeGrace time.Duration
-	// ExitSilent is how long a driver whose context has stopped may be silent before its
-	// exit counts as not known, and how long pacer submit's report is waited for after
-	// the driver's last word; 5 s. ExitWait is how long the exit of one that speaks is
-	// waited for; 10 min: a notebook's driver lives on for days.
-	ExitSilent time.Duration
-	ExitWait   time.Duration
+	// Exit says how long a driver's exit is waited for.
+	Exit Exit
 	// FinalWait is how long the nodes' last figures are waited for at the end of
 	// an application; 1.5 s.
 	FinalWait time.Duration
@@ -138,6 +138,11 @@ type Config struct {
 	Sharing *sharing.Params
 }
 
+// Exit says how long the exit of a driver is waited for whose context has stopped. Silent is how long that may be
+// silent before its exit counts as not known, and how long pacer submit's report is waited for after the driver's last
+// word; 5 s. Wait is how long the exit of one that speaks is waited for; 10 min: a notebook's driver lives on for days.
+type Exit struct{ Silent, Wait time.Duration }
+
 // Replacing bounds how many executors of an application are replaced, in so long.
 type Replacing struct {
 	Most   int
@@ -160,14 +165,14 @@ func Default() Config {
 		Queue: api.QueuePolicy{Rule: assign.Backfill, Order: assign.EDF, Size: assign.ByTime,
 			Admission: assign.Open, Late: assign.Share},
 		Consolidate:   placement.ConsolidateOff,
+		Lend:          lending.Params{By: lending.Off, Every: time.Minute},
 		NodeLost:      5 * time.Second,
 		NodeClash:     2 * time.Second,
 		DriverSilent:  8 * time.Second,
 		DriverLost:    60 * time.Second,
 		DriverAway:    time.Hour,
 		RevokeGrace:   time.Minute,
-		ExitSilent:    5 * time.Second,
-		ExitWait:      10 * time.Minute,
+		Exit:          Exit{Silent: 5 * time.Second, Wait: 10 * time.Minute},
 		FinalWait:     1500 * time.Millisecond,
 		Replacing:     Replacing{Most: 3, Within: 10 * time.Minute},
 		History:       200,
@@ -200,7 +205,9 @@ func (c Config) Validate() error {
 		c.DriverSilent, c.DriverLost, c.DriverAway)
 	check(slices.Contains(placement.Consolidates(), c.Consolidate), "consolidate %q, want one of %v", c.Consolidate,
 		placement.Consolidates())
-	check(c.ExitSilent >= 0 && c.ExitWait >= 0, "a wait for a driver's exit is negative")
+	check(slices.Contains(lending.Modes(), c.Lend.By) && c.Lend.Every > 0, "lend %q each %v, want one of %v", c.Lend.By,
+		c.Lend.Every, lending.Modes())
+	check(c.Exit.Silent >= 0 && c.Exit.Wait >= 0, "a wait for a driver's exit is negative")
 	check(c.FinalWait >= 0, "final wait is negative")
 	check(c.RevokeGrace >= 0 && c.ProfileAge >= 0, "the time after a user's revocation or of a profile is negative")
 	check(c.Replacing.Most >= 0 && c.Replacing.Within > 0, "replacements: %d in %v, want none negative", c.Replacing.Most,
@@ -222,12 +229,12 @@ func (c Config) estimates() estimate.Policy {
 	return estimate.Policy{
 		Equations: dag.Params{Alpha: c.Alpha, Aim: c.Aim, Margin: units.FromDuration(c.Margin), Beta: c.Beta,
 			Quantum: c.Quantum, Split: c.Split},
-		Branches: c.Branches, MaxPool: c.MaxPool, ExitSilent: c.ExitSilent, ExitWait: c.ExitWait, Sharing: c.Sharing,
+		Branches: c.Branches, MaxPool: c.MaxPool, ExitSilent: c.Exit.Silent, ExitWait: c.Exit.Wait, Sharing: c.Sharing,
 	}
 }
 
 func (c Config) places() placement.Policy {
-	return placement.Policy{Order: c.Placement, MaxNodes: c.MaxNodes}
+	return placement.Policy{Order: c.Placement, MaxNodes: c.MaxNodes, Lends: c.Lend.By != lending.Off}
 }
 
 func (c Config) verdicts() verdict.Policy {
@@ -259,8 +266,12 @@ func (c Config) reserves(v ledger.View) reservation.Policy {
 }
 
 func (c Config) ledger() ledger.Config {
+	var lend api.Lending
+	if c.Lend.By != lending.Off {
+		lend = api.Lending{By: c.Lend.By, Every: units.FromDuration(c.Lend.Every)}
+	}
 	return ledger.Config{Beta: c.Beta, Identity: c.Identity, History: c.History, DetailHistory: c.DetailHistory,
 		HistoryBytes: int(c.HistoryBytes), RunAge: runAge, RunBytes: runBytes,
 		Profiles: c.Profiles, ProfileBytes: int(c.ProfileBytes), ProfileAge: c.ProfileAge,
-		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages}
+		Samples: c.Samples, AllSamples: c.AllSamples, Stages: c.Stages, Lend: lend}
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -55,7 +56,17 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 	case ledger.Seated:
 		c.resize(c.view.App(f.App))
 	case ledger.ExecutorLeaving:
-		leave(c, c.view.App(f.App), f)
+		a := c.view.App(f.App)
+		if x := a.Executor(f.ID); f.For != "" && !c.view.Allocation(a, x.Node).Stays() {
+			c.say(a.ID, fmt.Sprintf("gave node %s to %s, which waited", x.Node, f.For))
+		}
+		leave(c, a, f.ID)
+	case ledger.ExecutorTaken:
+		a := c.view.App(f.App)
+		if !slices.ContainsFunc(a.Alive(), func(x *ledger.Executor) bool { return !x.Taken() }) {
+			c.say(a.ID, "all its executors go: its memory was lent and is taken back, and it goes on when there is some")
+		}
+		leave(c, a, f.ID)
 	}
 }
 
@@ -72,12 +83,9 @@ func (c *core) retarget(a *ledger.App) {
 // leave has an executor of a that was asked to go do that at once if it only starts, and its driver
 // has never seen it. That is not known of an executor that was taken over, nor of one on a lost node: it is
 // given up once the driver has told all that it knows (unstarted).
-func leave(c *core, a *ledger.App, f ledger.ExecutorLeaving) {
-	x := a.Executor(f.ID)
+func leave(c *core, a *ledger.App, id api.ExecutorID) {
+	x := a.Executor(id)
 	n := c.view.Node(x.Node)
-	if f.For != "" && !c.view.Allocation(a, x.Node).Stays() {
-		c.say(a.ID, fmt.Sprintf("gave node %s to %s, which waited", x.Node, f.For))
-	}
 	lost := n == nil || n.Presence == ledger.Lost
 	if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed && !lost {
 		c.gone(a, x, whyLeaving(x, n))
@@ -131,6 +139,8 @@ func (c *core) resize(a *ledger.App) {
 // whyLeaving says why x, which is on n, was asked to go.
 func whyLeaving(x *ledger.Executor, n *ledger.Node) string {
 	switch {
+	case x.Taken():
+		return "the memory that it was lent was taken back"
 	case x.For != "":
 		return fmt.Sprintf("its memory was given to %s", x.For)
 	case n != nil && !n.Draining():

@@ -28,7 +28,7 @@
 //	of an application   grow
 //	of all there is     fairness, stayed, moved, queue, shares
 //	of attached ones    seek, follow, fewest, granted
-//	of all there is     wake, sleep, behind, vacate, tails, due, reservation, forget
+//	of all there is     wake, sleep, behind, vacate, lend, lent places, tails, due, reservation, forget
 //
 // Admission is decided as an application registers, for its reply says that.
 //

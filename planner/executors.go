@@ -44,7 +44,8 @@ func (f executors) replaceOnce(a *ledger.App) {
 			f.giveUp(a, lost+1)
 			return
 		}
-		f.apply(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since})
+		f.apply(ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: name, Node: n.Node, Since: since,
+			Lent: f.places.Borrows(a)})
 	}
 }
 

@@ -1,17 +1,32 @@
 package planner
 
 import (
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
 // grow gives a executors on live nodes where it has none: nodes that have come since it
 // registered, or whose memory has come free, as far as the rule of the queue lets it. Like
-// replacements, they come when the driver speaks. Of memory that has come free the queue is asked first.
+// replacements, they come when the driver speaks. Of memory that has come free the queue is asked first. Applications
+// from which all were taken get some in the order in which they came, before others start.
 func (h starter) grow(a *ledger.App) {
+	if !lending.IsOut(a) {
+		h.more(a)
+		return
+	}
+	for _, b := range lending.Out(h.view) {
+		if b.Clocks.Silent < h.cfg.DriverSilent {
+			h.more(b)
+		}
+	}
+}
+
+// more gives a what it may have more.
+func (h starter) more(a *ledger.App) {
 	backfills := h.line.Backfills()
 	freed := a.Tenant.Crowded && h.view.Version(ledger.PartFreed) > h.said.last.version
-	if freed && len(h.view.Waiting()) > 0 &&
+	if freed && len(h.view.Waiting()) > 0 && !lending.IsOut(a) &&
 		(backfills || h.view.Version(lineReads) > markOf(h.core, matter{row: "queue"}).version) {
 		later(h.core)
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/fewest"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/recording"
@@ -150,6 +151,50 @@ func TestASleepThatLiesIsCaught(outer *testing.T) {
 			"the last one":                func(f *placement.NodeSlept) { c.Know(ledger.NodeLost{Node: "b"}); f.Node, f.Asleep = "a", true },
 		})
 		recorded(t, c, name, f)
+	})
+}
+
+// A decider that takes what is promised, or lends more than there is, is caught.
+func TestALoanThatLiesIsCaught(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
+		c := ledgertest.New(outer, "a", "b")
+		heap := units.Bytes(rapid.IntRange(3, 7).Draw(t, "heap")) * units.GiB
+		enter := func(id api.AppID, class api.Class, lent bool) {
+			c.Know(ledger.Registered{ID: id, Name: string(id), Serial: c.View().Serial() + 1,
+				Tenant:  ledger.Tenant{Class: class, Launch: api.Launch{Heap: heap}},
+				Seats:   &ledger.Seats{Nodes: []string{"a"}, Cores: 4, Slots: 4, Lent: lent},
+				Promise: ledger.Promise{Start: ledgertest.Start, Mode: ledger.Recording}})
+		}
+		enter("promised", api.ClassInteractive, false)
+		enter("batch", api.ClassBatch, true)
+		c.Know(ledger.Registered{ID: "due", Name: "due", Serial: c.View().Serial() + 1, Tenant: ledger.Tenant{Launch: api.Launch{Heap: 8 * units.GiB}},
+			Seats: &ledger.Seats{Nodes: []string{"a"}, Cores: 4, Slots: 4}, Promise: ledger.Promise{Start: ledgertest.Start, Deadline: 60, Mode: ledger.Recording}})
+		levers := lending.Back(c.View())
+		if len(levers) == 0 {
+			recorded(t, c, "", ledger.ClaimKept{App: "batch", ID: "1", Node: "a"})
+			return
+		}
+		f := levers[0].(ledger.ExecutorTaken)
+		name := lie(t, &f, map[string]func(*ledger.ExecutorTaken){
+			"another application":                func(f *ledger.ExecutorTaken) { f.App = "app-9" },
+			"one that is promised its memory":    func(f *ledger.ExecutorTaken) { f.App = "promised" },
+			"one with a deadline":                func(f *ledger.ExecutorTaken) { f.App = "due" },
+			"an executor of nobody":              func(f *ledger.ExecutorTaken) { f.ID = "7" },
+			"an executor elsewhere":              func(f *ledger.ExecutorTaken) { f.Node = "b" },
+			"an executor that was taken already": func(f *ledger.ExecutorTaken) { c.Know(*f) },
+			"an executor that keeps its memory now": func(f *ledger.ExecutorTaken) {
+				c.Know(ledger.ExecutorLost{App: "due", ID: "1"}, ledger.PlaceGivenBack{App: "due", Node: "a"}, ledger.ClaimKept{App: f.App, ID: f.ID, Node: f.Node})
+			},
+		})
+		recorded(t, c, name, f)
+		for what, lies := range map[string]ledger.Lever{
+			"a loan to one that is promised its memory": ledger.Seated{App: "promised", Nodes: []string{"b"}, Lent: true},
+			"more is lent than there is":                ledger.Seated{App: "batch", Nodes: []string{"b", "b", "b", "b", "b", "b"}, Lent: true},
+			"more is promised than there is":            ledger.Seated{App: "promised", Nodes: []string{"b", "b", "b", "b", "b", "b"}},
+			"more is kept than there is":                ledger.ClaimKept{App: "due", ID: "1", Node: "a"},
+		} {
+			recorded(t, c, what, lies)
+		}
 	})
 }
 

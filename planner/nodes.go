@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -236,7 +237,11 @@ func (f nodes) reported(n *ledger.Node, s *api.NodeStatus) {
 		if a == nil {
 			continue
 		}
-		switch x := a.Executor(told.ID); {
+		x := a.Executor(told.ID)
+		if x != nil && x.Node == n.Node && told.Taken {
+			f.apply(lending.Taken(a, x)...)
+		}
+		switch {
 		case x == nil || x.Node != n.Node:
 		case told.State == api.ExecutorExited:
 			if !x.Gone {

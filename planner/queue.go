@@ -84,6 +84,11 @@ const (
 	shareEvery = time.Second
 )
 
+// lends reports whether memory is lent, or was.
+func (h starter) lends() bool {
+	return h.places.Lends || h.said.on == onTick && len(ledger.Lenders(nil, h.view)) > 0
+}
+
 // waits reports whether the policy may be asked: an application waits, and the planner is not busy.
 func (h starter) waits() bool { return len(h.view.Waiting()) > 0 && !h.said.busy }
 

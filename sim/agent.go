@@ -302,7 +302,7 @@ func (a *agent) act(x *node.Action) {
 			a.poison(x.Status)
 		}
 	case node.ActStart:
-		a.start(x.Key, *x.Launch)
+		a.start(x.Key, *x.Launch, x.Lent)
 	case node.ActStop:
 		a.w.check.stopped(a, x.Key)
 		a.stop(x.Key)
@@ -357,20 +357,25 @@ func (l *letter) arrive() {
 // claim is what an executor that is started by l takes of its node's memory.
 func claim(l *api.Launch) units.Bytes { return l.Heap + l.Overhead + l.OffHeap }
 
-func (a *agent) start(key node.Key, launch api.Launch) {
+func (a *agent) start(key node.Key, launch api.Launch, lent bool) {
 	engine := a.engine
-	a.starting += claim(&launch)
+	if !lent {
+		a.starting += claim(&launch)
+	}
 	a.w.clock.After(launchTime, rankNode, a.m.ID, func() {
 		if a.engine != engine {
 			return // It ended with its node controller.
 		}
-		a.starting -= claim(&launch)
+		if !lent {
+			a.starting -= claim(&launch)
+		}
 		a.seen.changed = a.w.clock.Now()
 		d := a.w.byURL[launch.DriverURL]
 		if d == nil || a.ills.gone {
 			return
 		}
 		a.seen.refused.put(key, false)
+		a.seen.lent.put(key, lent)
 		a.seen.drained.put(key, a.draining)
 		a.w.plant.Launch(&a.m, d.spark, key, &launch)
 		a.observe()

@@ -77,7 +77,7 @@ type seenPlan struct {
 	planKey
 	targets   []targetKey
 	executors []node.Key
-	// claimed is the memory that executors take of the node in any case, by the ledger.
+	// claimed is the memory that executors are promised of the node in any case, by the ledger.
 	claimed units.Bytes
 }
 
@@ -87,10 +87,10 @@ type nodeSeen struct {
 	// planned are its newest Plans of each planner, newest is the last of all as it was sent.
 	planned []*seenPlan
 	newest  api.Plan
-	// drained are executors whose node was drained while they ran, refused those whose
-	// newest quota was, died those that have gone.
-	drained, refused, died executorSet
-	promised               units.Bytes // Of its memory, when the check last looked.
+	// lent are executors that were started with lent memory, drained those whose node was drained while they ran, refused
+	// those whose newest quota was, died those that have gone.
+	lent, drained, refused, died executorSet
+	promised                     units.Bytes // Of its memory, when the check last looked.
 	// changed is when an executor came or went, beyond when less than the node's memory was
 	// last wanted, doubled since when more is promised than that, with what lives here and is
 	// strange.
@@ -308,7 +308,7 @@ func (c *check) stopped(a *agent, key node.Key) {
 	if d := c.w.driver(p); d.spark.Stopped || d.unwanted || d.refused != nil || key.App != d.reply.AppID {
 		return
 	}
-	if c.drains(a) || c.given[key] {
+	if c.drains(a) || c.given[key] || a.seen.lent[key] {
 		return
 	}
 	c.w.fail("node %s stops executor %s, whose driver runs", a.m.Name, key)

@@ -20,12 +20,18 @@ const rightAgain = 2 * time.Second
 func (c *check) memory(a *agent) {
 	now, n := c.w.clock.Now(), units.Bytes(0)
 	sum, wanted := a.starting, units.Bytes(0)
+	seen, lends, resident := a.seen.plan(a.follows.store), false, units.Bytes(0)
 	moves, quiet := false, a.starting == 0 && !a.m.Frozen && !a.ills.garbled && !a.m.Deaf
 	for _, p := range a.m.Processes() {
 		if p.Exited {
 			continue
 		}
 		q := p.Pools()
+		resident += q.Resident()
+		if a.seen.lent[p.Key] {
+			lends = true
+			continue // Others may be promised that, and get it when they come.
+		}
 		sum += q.Promised()
 		wanted += q.Static + q.Wants()
 		n++
@@ -41,9 +47,12 @@ func (c *check) memory(a *agent) {
 	if a.m.Frozen || a.ills.garbled || sum <= a.cfg.Memory {
 		a.seen.beyond = now
 	}
-	seen := a.seen.plan(a.follows.store)
 	if seen == nil {
 		return
+	}
+	if lends {
+		c.lent(a, resident)
+		moves = false
 	}
 	// Where an offer shrank below what all are to have in any case, nothing else can be.
 	fits := seen.claimed <= a.cfg.Memory
@@ -63,6 +72,13 @@ func (c *check) memory(a *agent) {
 		wanted < a.cfg.Memory-slack {
 		c.w.fail("node %s has %v, and only %v of it is anybody's %v after the last change", a.m.Name, a.cfg.Memory, wanted,
 			now.Sub(a.seen.changed))
+	}
+}
+
+// lent looks at what executors use of a node that lends memory: there is as much.
+func (c *check) lent(a *agent, resident units.Bytes) {
+	if resident > a.cfg.Memory && !a.ills.garbled && a.cfg.Memory >= a.full {
+		c.w.fail("executors on node %s use %v of %v", a.m.Name, resident, a.cfg.Memory)
 	}
 }
 

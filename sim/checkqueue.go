@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
@@ -114,6 +115,8 @@ func (c *check) queue() {
 	head := l.head(v.Waiting())
 	claim := head.Tenant.Claim()
 	rooms, older, filled := map[string]units.Bytes{}, false, false
+	lends := c.w.cfg.Planner.Lend.By != lending.Off
+	borrows := lends && lending.Borrows(head)
 	lost := false // Memory is kept for executors that are to be replaced.
 	for a := range v.Running() {
 		lost = lost || len(a.Tenant.Pending) > 0
@@ -131,7 +134,11 @@ func (c *check) queue() {
 		for _, t := range v.Allocations(n.Node) {
 			switch began := t.App.Instant(t.App.Tenant.Began); {
 			case slices.Contains(c.starts, t.App.ID) && l.before(head, t.App) && !c.gets[t.App.ID]:
-				took += units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
+				for _, x := range t.Executors {
+					if x.Lent() == borrows { // Others take nothing of what the head could have.
+						took += t.App.Tenant.Claim()
+					}
+				}
 			case began <= since || began > now || l.before(t.App, head):
 				older = true // It began in the future where the planner's clock was set back since.
 			case l.policy.Order == assign.HRRN && !l.before(head, t.App):
@@ -140,10 +147,14 @@ func (c *check) queue() {
 				filled = true
 			}
 		}
-		if v.Free(n) >= claim {
+		free := v.Free(n)
+		if lends {
+			free = lending.Left(v, n, head)
+		}
+		if free >= claim {
 			fits++
 		}
-		if v.Free(n)+took >= claim {
+		if free+took >= claim {
 			would++
 			taken += took
 		}
@@ -185,6 +196,8 @@ func (c *check) recorded(of *control, fact ledger.Fact) {
 		if f.For != "" {
 			c.gaveBack(of, f)
 		}
+	case ledger.ExecutorTaken:
+		c.given[node.Key{App: f.App, ID: f.ID}] = true
 	case ledger.Seated:
 		last, gave := c.gave[storeApp{of.name, f.App}]
 		if rule := c.line(of.engine.View()).policy.Rule; rule != assign.Backfill && gave && c.w.clock.Now().Sub(last) < calm {

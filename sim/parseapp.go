@@ -50,6 +50,7 @@ func (p *parser) application(words []string) error {
 		"weight":  amount(&m.Weight, 0.001, 1e6),
 		"profile": choice(&profile, append([]string{"recorded", "none"}, slices.Sorted(maps.Keys(p.s.apps))...)),
 		"pools":   choice(&pools, []string{"moving", "fixed"}), "blocks": size(&m.Blocks), "task-memory": size(&m.Task),
+		"touched": size(&m.Touched),
 	})
 	m.Foreign = pools == "fixed"
 	p.s.unknown[words[0]] = profile == "none"

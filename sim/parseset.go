@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/supervisor"
 )
@@ -124,6 +125,8 @@ func configure(c *Config, words []string) error {
 		"queue-size": choice(&c.Planner.Queue.Size, assign.Sizes()),
 		"admission":  choice(&c.Planner.Queue.Admission, assign.Admissions()),
 		"late":       choice(&c.Planner.Queue.Late, assign.Lates()),
+		"lend":       choice(&c.Planner.Lend.By, lending.Modes()),
+		"lend-every": span(&c.Planner.Lend.Every, time.Second, time.Hour),
 		"strategy":   choice(&c.Node.Supervisor.Strategy, supervisor.Strategies()),
 		"gamma":      amount(&c.Node.Supervisor.Gamma, 0, 1),
 		"eq21":       choice(&c.Node.Supervisor.Eq21, supervisor.Eq21Readings()),

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/memory/forecast"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/plant"
 	"github.com/sparkpacer/pacer/units"
@@ -58,14 +60,19 @@ func givesLess(agents []*agent) bool {
 // scarceTrial is Trial where more applications come than the nodes' memory holds, what is off
 // their heaps moves, users end some of them, and a node may lose its power for good. rule, where it is not
 // nil, draws how the queue is served, and what applications ask for by which the rules differ; admission and late go by
-// the seed.
-func scarceTrial(seed uint64, rule *rand.Rand) error {
+// the seed. lend, where it is not nil, draws by which forecast memory is lent, which applications are batch work, and
+// what all use of their heaps.
+func scarceTrial(seed uint64, rule, lend *rand.Rand) error {
 	r := des.Random(seed, "scarce")
 	c := trialConfig(seed)
 	if rule != nil {
 		of := func(names []string) string { return names[rule.IntN(len(names))] }
 		c.Planner.Queue = api.QueuePolicy{Rule: of(assign.Rules()), Order: of(assign.Orders()), Size: of(assign.Sizes()),
 			Admission: assign.Admissions()[seed/4%3], Late: assign.Lates()[seed/2%2]}
+	}
+	if lend != nil {
+		c.Planner.Lend.By = forecast.Names()[lend.IntN(len(forecast.Names()))]
+		c.Planner.Lend.Every = 2*time.Second + time.Duration(lend.Int64N(int64(10*time.Second)))
 	}
 	for i := range c.Nodes {
 		c.Nodes[i].Memory = leastScarce + units.Bytes(r.Int64N(int64(mostScarce-leastScarce)))
@@ -85,6 +92,11 @@ func scarceTrial(seed uint64, rule *rand.Rand) error {
 			a.Nodes.Most = rule.IntN(len(c.Nodes) + 1)
 			a.Nodes.Least = rule.IntN(min(a.Nodes.Most, 2) + 1)
 			a.Class = []api.Class{api.ClassInteractive, api.ClassDeadline, api.ClassBatch}[rule.IntN(3)]
+		}
+		if lend != nil {
+			if a.Memory.Touched = units.Bytes(float64(a.Memory.Heap) * lend.Float64()); lend.IntN(2) == 0 {
+				a.Class, a.Deadline = api.ClassBatch, 0
+			}
 		}
 		at := start + units.Seconds(400*r.Float64())
 		d, err := w.Submit(at, a)

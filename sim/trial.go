@@ -146,13 +146,17 @@ func Chaos(seed uint64) (err error) {
 // that can be: planner and its state, the bus, links, node controllers, executors, what
 // is saved, the time of day. In a third of the worlds, drawn by the seed, memory is short, so
 // that some wait for others, and it moves (scarceTrial); half of these draw a rule of the queue,
-// too. Its error is the first invariant that was broken, with the seed. It is safe for concurrent use.
+// too, and half of the others lend memory. Its error is the first invariant that was broken, with the seed. It is
+// safe for concurrent use.
 func Trial(seed uint64) error {
 	if des.Random(seed, "scarce?").IntN(3) == 0 {
 		if rule := des.Random(seed, "rule"); rule.IntN(2) == 0 {
-			return scarceTrial(seed, rule)
+			return scarceTrial(seed, rule, nil)
 		}
-		return scarceTrial(seed, nil)
+		if lend := des.Random(seed, "lend"); lend.IntN(2) == 0 {
+			return scarceTrial(seed, nil, lend)
+		}
+		return scarceTrial(seed, nil, nil)
 	}
 	return ampleTrial(seed)
 }

@@ -70,7 +70,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 
 // Seeds by which chaos has found what went wrong where memory is short.
 func TestScarceSeedsThatOnceFailed(t *testing.T) {
-	hold(t, func(seed uint64) error { return scarceTrial(seed, nil) }, []found{
+	hold(t, func(seed uint64) error { return scarceTrial(seed, nil, nil) }, []found{
 		{"of executors that were taken over the planner did not count what they have off the heap, and their limit was cut below that", []uint64{7, 10, 33}},
 		{"one that waited never heard of its start, for its driver went by another planner's epochs", []uint64{49}},
 		{"one that waited was ended by a planner that came while nodes gave less memory", []uint64{35}},
@@ -96,9 +96,17 @@ func TestSeedsWithRulesThatOnceFailed(t *testing.T) {
 	})
 }
 
+// Seeds by which chaos has found what went wrong where memory is lent.
+func TestSeedsWithLoansThatOnceFailed(t *testing.T) {
+	hold(t, func(seed uint64) error { return scarceTrial(seed, nil, des.Random(seed, "lend")) }, []found{
+		{"executors that were lent their memory counted as promised theirs for a planner that had lost its state", []uint64{31, 50}},
+		{"whatever comes and goes, no more is promised than there is, and no more is used", []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+	})
+}
+
 // Seeds by which chaos has found what was wrong under an admission, which goes by the seed.
 func TestSeedsWithAdmissionsThatOnceFailed(t *testing.T) {
-	hold(t, func(seed uint64) error { return scarceTrial(seed, des.Random(seed, "rule")) }, []found{
+	hold(t, func(seed uint64) error { return scarceTrial(seed, des.Random(seed, "rule"), nil) }, []found{
 		{"one that waited at two planners took the directive of the one it did not speak to, and never heard of its start",
 			[]uint64{703671, 702138, 703929}},
 		{"the check took what started under hrrn for behind who came first a moment later", []uint64{703912}},

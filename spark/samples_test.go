@@ -114,7 +114,7 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 
 func TestOurRepliesAreWhatTheDriverReads(t *testing.T) {
 	directive := api.Directive{Epoch: 7, Gated: true, Pool: "nightly", Queued: &api.Queue{Place: 2, Of: 3, Start: 64.5, Latest: 80, Why: "no room"}, Wanted: 4, WantedOn: []string{"worker-1", "worker-2"}, Notice: "executor 1 was replaced", Dead: "no memory", Executors: []api.DirectiveExecutor{
-		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2, Leaving: true, NodeLost: true, PerStage: 3},
+		{ID: "1", Node: "node-1", Cores: 1.5}, {ID: "2", Node: "node-2", Cores: 2, Leaving: true, Taken: true, NodeLost: true, PerStage: 3},
 	}, Shares: []api.StageShares{{StageKey: api.StageKey{Stage: 3, Attempt: 1}, Rev: 9,
 		Shares: []api.ExecutorShare{{Executor: "1", Weight: 5.5}, {Executor: "2", Weight: 2.5}}}}}
 	for name, reply := range map[string]any{

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/units"
@@ -52,6 +53,7 @@ var plannerSettings = []setting{
 	{"planner.consolidate", func(c *Config) any {
 		return &c.Planner.Engine.Consolidate
 	}, live, oneOf(placement.Consolidates()...)},
+	{"planner.lend", func(c *Config) any { return &c.Planner.Engine.Lend.By }, restart, oneOf(lending.Modes()...)},
 	{"planner.history", func(c *Config) any { return &c.Planner.Engine.History }, restart, atLeast(0, "applications")},
 	{"planner.profiles", func(c *Config) any { return &c.Planner.Engine.Profiles }, restart, atLeast(1, "profiles")},
 }

@@ -13,7 +13,7 @@ import (
 // has room; nil while there is none.
 func (p Policy) Replacement(o *estimate.Outlook, a *ledger.App, name string) *ledger.Node {
 	v := o.View
-	if n := v.Node(name); n != nil && n.Live() && v.Free(n) >= 0 {
+	if n := v.Node(name); n != nil && n.Live() && p.Left(v, n, a) >= 0 {
 		return n
 	}
 	count := make(map[string]int)
@@ -23,7 +23,7 @@ func (p Policy) Replacement(o *estimate.Outlook, a *ledger.App, name string) *le
 	most := p.Most(a)
 	bound := most > 0 && spread(v, a, name) >= most
 	nodes := slices.DeleteFunc(v.Live(), func(n *ledger.Node) bool {
-		return bound && count[n.Node] == 0 || v.Free(n) < a.Tenant.Claim()
+		return bound && count[n.Node] == 0 || p.Left(v, n, a) < a.Tenant.Claim()
 	})
 	if len(nodes) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 	for _, b := range v.Waiting() {
 		kept[b.Wait.Node] = true
 		if len(b.Given) > 0 {
-			spare(v, b, kept)
+			p.spare(v, b, kept)
 		}
 	}
 	var free, filling []Seat
@@ -71,7 +71,7 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 		if v.Allocation(a, n.Node).Stays() {
 			lacks, fit := lacks(a, n), 0
 			if lacks > 0 && !kept[n.Node] {
-				fit = fits(launch, v.Free(n), lacks)
+				fit = fits(launch, p.Left(v, n, a), lacks)
 			}
 			if fit > 0 {
 				filling = append(filling, Seat{Node: n, Executors: fit})
@@ -82,26 +82,27 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 		if !more {
 			continue
 		}
-		if s := seat(launch, n, v.Free(n), width); s.Executors > 0 && !kept[n.Node] {
+		if s := seat(launch, n, p.Left(v, n, a), width); s.Executors > 0 && !kept[n.Node] {
 			free = append(free, s)
 		} else {
 			crowded = crowded || fits(launch, n.Room(), 1) > 0
 		}
 	}
 	for _, s := range slices.Concat(filling, p.place(o, a, most, launch.Claim(), free)) {
-		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors)})
+		seats = append(seats, ledger.Seated{App: a.ID, Nodes: slices.Repeat([]string{s.Node.Node}, s.Executors),
+			Lent: p.Borrows(a)})
 	}
 	return seats, crowded
 }
 
 // spare adds the nodes that a, which waits for executors of others to leave, gets then: where they leave, and where it
 // fits already.
-func spare(v ledger.View, a *ledger.App, kept map[string]bool) {
+func (p Policy) spare(v ledger.View, a *ledger.App, kept map[string]bool) {
 	for _, g := range a.Given {
 		kept[g.Node] = true
 	}
 	for _, n := range v.Nodes() {
-		if v.Free(n) >= a.Tenant.Claim() {
+		if p.Left(v, n, a) >= a.Tenant.Claim() {
 			kept[n.Node] = true
 		}
 	}

@@ -29,6 +29,8 @@ type Seating struct {
 	// OffHeap is what each executor has off the heap at its start (memory.FloorOf), and may
 	// claim for as long as it runs; 0 where no node has room for that.
 	OffHeap units.Bytes
+	// Lent says that the memory of the executors is lent.
+	Lent bool
 	// Cores and Slots are what its nodes offer it.
 	Cores units.Cores
 	Slots int

@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/units"
@@ -21,6 +22,8 @@ type Policy struct {
 	Order string
 	// MaxNodes bounds the nodes that one application has executors on; 0 is no bound.
 	MaxNodes int
+	// Lends says that memory is lent (package lending).
+	Lends bool
 	// share is what else bounds them (Within).
 	share int
 }
@@ -41,6 +44,17 @@ func (p Policy) Most(a *ledger.App) int {
 		}
 	}
 	return most
+}
+
+// Borrows reports whether executors that a gets are lent their memory.
+func (p Policy) Borrows(a *ledger.App) bool { return p.Lends && lending.Borrows(a) }
+
+// Left is how much of n's memory a may take for executors.
+func (p Policy) Left(v ledger.View, n *ledger.Node, a *ledger.App) units.Bytes {
+	if !p.Lends {
+		return v.Free(n)
+	}
+	return lending.Left(v, n, a)
 }
 
 // Least is on how many nodes a must have room to start.
@@ -94,7 +108,7 @@ func (p Policy) seating(o *estimate.Outlook, a *ledger.App, width int, room Room
 	} else if len(seats) < least {
 		return Seating{}, noRoom(v, &launch, least, nodes, room)
 	}
-	s := Seating{Seats: p.place(o, a, p.Most(a), launch.Claim(), seats), OffHeap: launch.OffHeap}
+	s := Seating{Seats: p.place(o, a, p.Most(a), launch.Claim(), seats), OffHeap: launch.OffHeap, Lent: p.Borrows(a)}
 	s.Cores, s.Slots = extent(s.Seats, launch)
 	return s, nil
 }

@@ -21,7 +21,7 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 	s, err := h.admitted(a, noWait)
 	// Applications behind one that fits no node, and to which no other gives one, would take what comes free, one after
 	// another. Memory that it is given is spared.
-	h.blocked = h.blocked || api.KindOf(err) == api.KindConflict && h.givenTo(a) == ""
+	h.blocked = h.blocked || api.KindOf(err) == api.KindConflict && h.givenTo(a) == "" && !h.book.Places.Borrows(a)
 	return s, err
 }
 
@@ -103,7 +103,7 @@ func (h *round) fitting(a *ledger.App, most int) map[string]bool {
 func (h *round) comingTo(a *ledger.App) (nodes int) {
 	for name, g := range h.gifts {
 		n := h.view.Node(name)
-		if free := h.view.Free(n) - h.taken[name]; g.to.ID == a.ID && g.coming > 0 && free < a.Tenant.Claim() &&
+		if free := h.free(n, a); g.to.ID == a.ID && g.coming > 0 && free < a.Tenant.Claim() &&
 			free+g.coming >= a.Tenant.Claim() {
 			nodes++
 		}
@@ -121,7 +121,7 @@ func (h *round) idle() bool {
 		j := &by.Serving[i]
 		if a := h.view.App(api.AppID(j.ID)); idle && by.granted(a.ID) > j.Units && Grows(h.outlook, a) {
 			idle = !slices.ContainsFunc(h.view.Nodes(), func(n *ledger.Node) bool {
-				return n.Live() && h.gifts[n.Node] == nil && h.view.Free(n)-h.taken[n.Node] >= a.Tenant.Claim() &&
+				return n.Live() && h.gifts[n.Node] == nil && h.free(n, a) >= a.Tenant.Claim() &&
 					h.view.Allocation(a, n.Node) == nil
 			})
 		}

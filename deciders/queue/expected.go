@@ -26,7 +26,7 @@ func (h *round) expect(a *ledger.App) units.Instant {
 		if !n.Live() || n.Room() < claim {
 			continue
 		}
-		if at := h.when(n, claim); at > 0 && at < best {
+		if at := h.when(n, a); at > 0 && at < best {
 			node, best = n.Node, at
 		}
 	}
@@ -40,10 +40,11 @@ func (h *round) expect(a *ledger.App) units.Instant {
 	return best
 }
 
-// when is the first moment from which n is expected to have so much memory left, 0 for none.
-func (h *round) when(n *ledger.Node, claim units.Bytes) units.Instant {
+// when is the first moment from which n is expected to have memory left for a, 0 for none. Lent memory comes
+// free for a node's next need: nobody can wait for it.
+func (h *round) when(n *ledger.Node, a *ledger.App) units.Instant {
 	h.foresee()
-	free := h.view.Free(n) - h.taken[n.Node]
+	free, claim := h.free(n, a), a.Tenant.Claim()
 	at := h.view.Now()
 	if free < claim {
 		at = 0
@@ -76,7 +77,9 @@ func (h *round) foresee() {
 				h.ends[x.Node] = append(h.ends[x.Node], left)
 				continue
 			}
-			claims[x.Node] += a.Tenant.Claim()
+			if !x.Lent() {
+				claims[x.Node] += a.Tenant.Claim()
+			}
 		}
 		if len(claims) == 0 {
 			continue

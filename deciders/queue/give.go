@@ -109,7 +109,7 @@ func (g *giver) comesFree() (nodes int) {
 		if g.fit[n.Node] || !g.may(n) {
 			continue
 		}
-		if at := g.round.when(n, g.to.Tenant.Claim()); at > 0 && at <= until {
+		if at := g.round.when(n, g.to); at > 0 && at <= until {
 			nodes++
 		}
 	}
@@ -154,7 +154,7 @@ func busy(units []unit) (n int) {
 // enough are the units on n whose leaving lets it fit, nil where there are none: idle ones alone if these are enough,
 // and one if one is.
 func (g *giver) enough(n *ledger.Node) []unit {
-	lacks := g.to.Tenant.Claim() - (g.round.view.Free(n) - g.round.taken[n.Node])
+	lacks := g.to.Tenant.Claim() - g.round.free(n, g.to)
 	if lacks <= 0 {
 		return nil // The free memory is spared for another application.
 	}

@@ -16,7 +16,13 @@ func (p Policy) Overcommitted(v ledger.View, n *ledger.Node, offered units.Cores
 	room, left := n.Room(), n.Offered
 	for _, t := range here {
 		a := t.App
-		if claim := units.Bytes(len(t.Executors)) * a.Tenant.Claim(); claim > room {
+		claim := units.Bytes(0)
+		for _, x := range t.Executors {
+			if !x.Lent() {
+				claim += a.Tenant.Claim()
+			}
+		}
+		if claim > room {
 			memory = append(memory, a)
 		} else {
 			room -= claim

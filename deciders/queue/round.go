@@ -18,9 +18,10 @@ type round struct {
 	book    book
 	outlook *estimate.Outlook
 	view    ledger.View
-	// taken is what was taken in this round, by node, kept who waits for the node.
-	taken map[string]units.Bytes
-	kept  map[string]*ledger.App
+	// taken is what was taken in this round, by node, lent what of that only those lack who borrow; kept who waits for
+	// the node.
+	taken, lent map[string]units.Bytes
+	kept        map[string]*ledger.App
 	// told is what Plans have grown by in this round, by node: bytes of launches.
 	told map[string]int
 	// ends are the changes of memory that are expected, nil until somebody asks.
@@ -53,7 +54,8 @@ type change struct {
 func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
 	v := o.View
 	h := &round{book: p.newBook(o, line), outlook: o, view: v,
-		taken: make(map[string]units.Bytes), kept: make(map[string]*ledger.App), told: make(map[string]int),
+		taken: make(map[string]units.Bytes), lent: make(map[string]units.Bytes),
+		kept: make(map[string]*ledger.App), told: make(map[string]int),
 		gifts: gifts(v), left: make(map[api.AppID]int), unused: make(map[units.Bytes]string)}
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
@@ -67,9 +69,18 @@ func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
 	return h
 }
 
+// free is what of n is left for a. For an application that is promised its memory, what others are lent is not there.
+func (h *round) free(n *ledger.Node, a *ledger.App) units.Bytes {
+	free := h.book.Places.Left(h.view, n, a) - h.taken[n.Node]
+	if a.Promise.MayBorrow(&a.Tenant) {
+		free -= h.lent[n.Node]
+	}
+	return free
+}
+
 // room is what a may take of n.
 func (h *round) room(n *ledger.Node, a *ledger.App) units.Bytes {
-	free := h.view.Free(n) - h.taken[n.Node]
+	free := h.free(n, a)
 	if g := h.gifts[n.Node]; g != nil && g.to.ID != a.ID {
 		free = min(free, free+g.coming-g.to.Tenant.Claim())
 		for _, b := range g.beside {
@@ -79,14 +90,22 @@ func (h *round) room(n *ledger.Node, a *ledger.App) units.Bytes {
 		}
 	}
 	head := h.kept[n.Node]
-	if head == nil {
+	if borrows := h.book.Places.Borrows; head == nil || borrows(head) && !borrows(a) {
 		return free
 	}
 	// All that was there when the head came will end; what has come since stays.
+	borrows := h.book.Places.Borrows(a)
 	spare := n.Room() - head.Tenant.Claim() - h.taken[n.Node]
+	if borrows {
+		spare += n.Lendable() - h.lent[n.Node]
+	}
 	for _, t := range h.view.Allocations(n.Node) {
 		if t.App.Instant(t.App.Tenant.Began) >= since(head) {
-			spare -= units.Bytes(len(t.Executors)) * t.App.Tenant.Claim()
+			for _, x := range t.Executors {
+				if borrows || !x.Lent() {
+					spare -= t.App.Tenant.Claim()
+				}
+			}
 		}
 	}
 	return min(free, spare)
@@ -160,7 +179,11 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 	h.served(a)
 	for _, seat := range s.Seats {
 		by := units.Bytes(seat.Executors) * tenant.Claim()
-		h.taken[seat.Node.Node] += by
+		if s.Lent {
+			h.lent[seat.Node.Node] += by
+		} else {
+			h.taken[seat.Node.Node] += by
+		}
 		h.told[seat.Node.Node] += a.Tenant.Launch.Bytes()
 		if h.ends != nil && end > 0 {
 			h.expectChange(seat.Node.Node, change{end, by})
@@ -188,7 +211,7 @@ func (h *round) keep(a *ledger.App, before string) string {
 			if !holds(n) {
 				continue
 			}
-			if at := cmp.Or(h.when(n, claim), never); before == "" || at < best {
+			if at := cmp.Or(h.when(n, a), never); before == "" || at < best {
 				before, best = n.Node, at
 			}
 		}

@@ -181,6 +181,26 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 	}
 	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state,
 		Offered: n.Offered, Total: n.Total, Memory: n.Memory, Attach: n.Attaches(),
-		NodeRates: devices.Said(n), Pressure: n.Kernel.Pressure, Lacks: n.Kernel.Lacks,
+		NodeRates: devices.Said(n), Pressure: n.Kernel.Pressure, Lacks: n.Kernel.Lacks, Lends: lends(n),
 		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
+}
+
+// lends is what n lends, nil where nothing is lent.
+func lends(n *ledger.Node) *api.NodeLends {
+	if n.Lend.By == "" {
+		return nil
+	}
+	l, told, seen := &api.NodeLends{Lendable: n.Lendable(), Lent: n.Lent()}, false, false
+	for _, t := range n.Tenants() {
+		for _, x := range t.Executors {
+			told, seen = told || x.Memory.Heap > 0, seen || x.Memory.Resident > 0
+		}
+	}
+	switch {
+	case n.Attaches():
+		l.Not = "its memory is another cluster manager's"
+	case told && !seen:
+		l.Not = "it does not see what its executors use: it has no memory controller"
+	}
+	return l
 }

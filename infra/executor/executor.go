@@ -20,6 +20,8 @@ type Spec struct {
 	Group *cgroup.Group
 	// User is whom the process runs as.
 	User Credential
+	// OOM is how far the kernel prefers its processes where the machine's memory ends (oom_score_adj), 0 for as it is.
+	OOM int
 	// Attach is what an executor that another manager has started has to show; nil for one that is started.
 	Attach *api.Attach
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -149,6 +150,10 @@ func (r *Process) launch(ctx context.Context, s Spec, paths Paths) (Launched, er
 		return r.cfg.Launch(ctx, s, paths)
 	}
 	pid, err := r.spawn(ctx, s, paths, stdout, stderr)
+	if err == nil && s.OOM > 0 {
+		// A kernel that does not let us keeps its own order.
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(strconv.Itoa(s.OOM)), 0)
+	}
 	return Launched{
 		PID:     pid,
 		Release: func(context.Context) error { return nil },

@@ -151,6 +151,30 @@ func TestProcessOnOrdinaryFiles(t *testing.T) {
 	})
 }
 
+// Where memory ends the kernel is to end executors first, and their children.
+func TestWhatTheKernelEndsFirst(t *testing.T) {
+	h := processHarness(t, fakeGroups(t, cgrouptest.V2), currentUser(t))
+	for id, score := range map[api.ExecutorID]int{"1": 900, "2": 300} {
+		r := h.New()
+		group, err := h.Groups.Group(cgroup.GroupName("app-1", id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		handle, err := r.Start(t.Context(), executor.Spec{App: "app-1", ID: id, CommandLine: shell(conformance.Runs), Group: group,
+			User: h.User, OOM: score})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", handle.PID))
+		if got := strings.TrimSpace(string(told)); err != nil || got != strconv.Itoa(score) {
+			t.Errorf("executor %s: %q, %v, want %d", id, got, err, score)
+		}
+		if err := errors.Join(r.Stop(context.Background(), handle), r.Remove(handle)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestFake(t *testing.T) {
 	words := map[conformance.Program][]string{
 		conformance.Exits3:  {executor.FakeExits, "3"},

@@ -28,6 +28,9 @@
 //	pacer_app_deadlines_missed_total{profile}               of these runs those that were late
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}
+//	pacer_node_lendable_bytes{node}                         what its executors leave of their claims (planner.lend)
+//	pacer_node_lent_bytes{node}                             what batch work is lent there
+//	pacer_executors_taken_total                             executors from which that was taken back
 //	pacer_cluster_met_ratio                                 of the applications with a deadline in the history, and of
 //	                                                        those that run past theirs: the part that ended in time
 //	pacer_cluster_useful_ratio                              of their work: the part of those that ended in time

@@ -152,7 +152,7 @@ func TestPlannerShowsItsView(t *testing.T) {
 			{ID: "app-0", Name: "wc", State: api.AppFinished, Pacing: "paced", Deadline: 40},
 		},
 		Estimated: map[api.AppID]units.Fraction{"app-1": 0.25},
-		Nodes:     []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8}},
+		Nodes:     []api.NodeSummary{{Node: "n1", State: "ready", Offered: 1.8, Lends: &api.NodeLends{Lendable: 3 << 30, Lent: 2 << 30}}},
 		Policy: api.QueueDetail{Scores: api.Scores{Met: &half, Fairness: &half}, Reserved: 1.5, Fraction: &half,
 			Idle: []api.IdleMemory{{App: "app-1", Node: "n1", Memory: units.GiB}, {App: "app-2", Node: "n1", Memory: units.GiB}}},
 	}
@@ -335,7 +335,7 @@ func TestDocumentedNamesAreTheExposedOnes(t *testing.T) {
 	p, err2 := metrics.NewPlanner(r, func() (metrics.View, error) {
 		one := 1.0
 		return metrics.View{Policy: api.QueueDetail{Fraction: &one, Scores: api.Scores{Met: &one, Useful: &one, Wasted: &one, Fairness: &one, Equality: &one}},
-			Apps: []api.AppSummary{{ID: "a", State: api.AppRunning, Deadline: 1, Predicted: 1}}, Nodes: []api.NodeSummary{{Node: "n"}}}, nil
+			Apps: []api.AppSummary{{ID: "a", State: api.AppRunning, Deadline: 1, Predicted: 1}}, Nodes: []api.NodeSummary{{Node: "n", Lends: &api.NodeLends{}}}}, nil
 	})
 	if err := errors.Join(err1, err2, metrics.Build(r, "v1")); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type Planner struct {
 	late               *prometheus.CounterVec
 	writes             prometheus.Histogram
 	publishFailed      prometheus.Counter
+	taken              prometheus.Counter
 	view               func() (View, error)
 
 	mu sync.Mutex
@@ -61,9 +62,11 @@ func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, e
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_store_write_duration_seconds",
 			Help: "How long a synced write of state took.", Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 10)}),
 		publishFailed: counter("pacer_publish_errors_total", "Plans and directives that could not be sent."),
-		view:          view, profiles: map[string]bool{},
+		taken: counter("pacer_executors_taken_total",
+			"Executors from which memory was taken back that they were lent."),
+		view: view, profiles: map[string]bool{},
 	}
-	return p, register(r, p.admitted, p.rejected, p.errors, p.late, p.writes, p.publishFailed, p)
+	return p, register(r, p.admitted, p.rejected, p.errors, p.late, p.writes, p.publishFailed, p.taken, p)
 }
 
 // Admitted counts a registration that was taken.
@@ -105,12 +108,17 @@ func (p *Planner) Wrote(d time.Duration) { p.writes.Observe(d.Seconds()) }
 // PublishFailed counts a message that could not be sent.
 func (p *Planner) PublishFailed() { p.publishFailed.Inc() }
 
+// Taken counts an executor from which memory was taken back that it was lent.
+func (p *Planner) Taken() { p.taken.Inc() }
+
 var (
 	apps  = desc("pacer_apps", "Applications known, by state.", "state")
 	paced = desc("pacer_apps_paced", "Running applications, by how they run.", "pacing")
 	nodes = desc("pacer_nodes", "Nodes known, by state.", "state")
 
-	nodeOffered = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
+	nodeOffered  = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
+	nodeLendable = desc("pacer_node_lendable_bytes", "Memory that executors of a node leave and that may be lent.", "node")
+	nodeLent     = desc("pacer_node_lent_bytes", "Memory of a node that is lent to batch work.", "node")
 
 	met    = desc("pacer_cluster_met_ratio", "Part of the applications with a deadline that ended in time.")
 	useful = desc("pacer_cluster_useful_ratio",
@@ -140,8 +148,9 @@ var (
 
 // Describe implements prometheus.Collector.
 func (p *Planner) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, appDeadline, appElapsed, appPredicted, appCPU,
-		appEstimated, met, useful, wasted, fairness, equality, reserved, fraction, idleMemory} {
+	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, nodeLendable, nodeLent, appDeadline,
+		appElapsed, appPredicted, appCPU, appEstimated, met, useful, wasted, fairness, equality, reserved, fraction,
+		idleMemory} {
 		out <- d
 	}
 }
@@ -181,6 +190,10 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	for _, n := range view.Nodes {
 		nodeStates[n.State]++
 		out <- gauge(nodeOffered, float64(n.Offered), n.Node)
+		if n.Lends != nil {
+			out <- gauge(nodeLendable, float64(n.Lends.Lendable), n.Node)
+			out <- gauge(nodeLent, float64(n.Lends.Lent), n.Node)
+		}
 	}
 	for state, count := range nodeStates {
 		out <- gauge(nodes, float64(count), state)

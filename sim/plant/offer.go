@@ -19,7 +19,10 @@ func (d *Driver) leaving(p *Process) bool {
 // decommission ends the executors that leave and have nothing to run.
 func (d *Driver) decommission() {
 	for _, p := range slices.Clone(d.executors) {
-		if d.leaving(p) && len(p.tasks.computing)+len(p.tasks.waiting) == 0 {
+		told := slices.IndexFunc(d.directive.Executors, func(x api.DirectiveExecutor) bool { return x.ID == p.Key.ID })
+		if told >= 0 && d.directive.Executors[told].Taken {
+			p.Kill("its memory is taken back", 143)
+		} else if d.leaving(p) && len(p.tasks.computing)+len(p.tasks.waiting) == 0 {
 			p.Kill("decommissioned", 0)
 		}
 	}

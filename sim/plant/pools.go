@@ -28,6 +28,8 @@ type Memory struct {
 	// Blocks is what it keeps in off-heap blocks, Task what each running task takes, both
 	// as far as there is room.
 	Blocks, Task units.Bytes
+	// Touched is what it uses of its heap, 0 for all.
+	Touched units.Bytes
 }
 
 // defaultHeap is the heap of an application that declares none.
@@ -36,7 +38,7 @@ const defaultHeap = units.GiB
 // Validate reports every fault of m at once.
 func (m Memory) Validate() error {
 	var faults []error
-	for _, b := range []units.Bytes{m.Heap, m.Overhead, m.Floor, m.OffHeap, m.Blocks, m.Task} {
+	for _, b := range []units.Bytes{m.Heap, m.Overhead, m.Floor, m.OffHeap, m.Blocks, m.Task, m.Touched} {
 		if b < 0 || b > 1<<50 {
 			faults = append(faults, fmt.Errorf("memory: %v, want 0 to 1 PiB", b))
 		}
@@ -215,13 +217,18 @@ func (q *Pools) page() meter.Memory {
 	return m
 }
 
+// Resident is what the executor uses of its node's memory.
+func (q *Pools) Resident() units.Bytes {
+	return cmp.Or(q.Uses.Touched, q.Uses.Heap, defaultHeap) + units.Bytes(q.blocks+q.tasks)
+}
+
 // sample is what the node controller sees of them beside the page.
 func (q *Pools) sample() node.ExecutorMemory {
 	if q.Uses.Heap == 0 {
 		return node.ExecutorMemory{}
 	}
 	return node.ExecutorMemory{Limit: q.Limit, Wanted: q.wanted, Wish: q.wish,
-		Resident: q.Uses.Heap + units.Bytes(q.blocks+q.tasks)}
+		Resident: q.Resident()}
 }
 
 // Pools brings its off-heap memory to now.

@@ -36,7 +36,8 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   profiles   what event logs tell, what is foretold of other cores and of deadlines before anything runs, and
              what versions of profiles take
   placement  where executors go when disks and networks are short, traces of clusters, forecasts of memory
-  memory     what memory is used for: what the kernel protects, heaps that find their size
+  memory     what memory is used for: what the kernel protects, heaps that find their size, batch work on what others
+             leave
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 

@@ -103,7 +103,7 @@ func rows(o options) []row {
 	case profilesCommand:
 		return slices.Concat(eventLogRows(), liveProfileRows(), whatIfRows(), versionRows())
 	case memoryCommand:
-		return heldRows()
+		return append(heldRows(), lendRow(o.trial))
 	case placementCommand:
 		return placementRows(o.trial)
 	case fuzzCommand:

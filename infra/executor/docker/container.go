@@ -80,6 +80,7 @@ func (r *Runtime) describe(s executor.Spec, paths executor.Paths, gate string, s
 		SecurityOpt:    []string{"no-new-privileges"},
 		ReadonlyRootfs: s.Image == "",
 		Mounts:         list,
+		OomScoreAdj:    s.OOM,
 		Resources: container.Resources{CgroupParent: parent, Memory: int64(s.Memory), MemorySwap: int64(s.Memory),
 			PidsLimit: new(mostProcesses), Ulimits: ulimits(s)},
 	}

@@ -90,10 +90,11 @@ private[spark] object Wire {
 
   /**
    * An executor of the pool; one that is leaving takes no new tasks and is decommissioned. Of
-   * the node of one with nodeLost the planner hears nothing.
+   * the node of one with nodeLost the planner hears nothing. The memory of one that is taken is taken back: its node
+   * stops it in a moment.
    */
   final case class DirectiveExecutor(id: String, node: String, cores: Double, leaving: Boolean = false, nodeLost: Boolean = false,
-      perStage: Int = 1)
+      perStage: Int = 1, taken: Boolean = false)
 
   /** A running stage's tasks divided anew, by executor in tasks; each rev is followed once. */
   final case class StageShares(key: StageKey, rev: Long, weights: Map[String, Double])
@@ -383,7 +384,7 @@ private[spark] object Wire {
   private def directive(o: JsonNode): Directive = Directive(o.path("epoch").asLong(), o.path("gated").asBoolean(),
     o.path("executors").elements().asScala.map { e =>
       DirectiveExecutor(text(e, "id"), text(e, "node"), e.path("cores").asDouble(), e.path("leaving").asBoolean(), e.path("node_lost").asBoolean(),
-        perStage = e.path("per_stage").asInt(1))
+        perStage = e.path("per_stage").asInt(1), taken = e.path("taken").asBoolean())
     }.toSeq, text(o, "notice"), text(o, "dead"), o.path("shares").elements().asScala.map(shares).toSeq,
     Some(o.path("queued")).filter(_.isObject).map(q => Queued(q.path("place").asInt(), q.path("of").asInt(), q.path("start_s").asDouble())),
     o.path("wanted").asInt(), o.path("wanted_on").elements().asScala.map(_.asText("")).toSeq, text(o, "pool"))

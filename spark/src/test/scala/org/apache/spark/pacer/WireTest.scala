@@ -25,7 +25,7 @@ class WireTest {
 
   @Test def repliesAreReadAsThePlannerWritesThem(): Unit = {
     val directive = Directive(7, gated = true,
-      Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2, leaving = true, nodeLost = true, perStage = 3)), "executor 1 was replaced",
+      Seq(DirectiveExecutor("1", "node-1", 1.5), DirectiveExecutor("2", "node-2", 2, leaving = true, nodeLost = true, perStage = 3, taken = true)), "executor 1 was replaced",
       "no memory", Seq(StageShares(StageKey(3, 1), 9, Map("1" -> 5.5, "2" -> 2.5))), Some(Queued(2, 3, 64.5)), wanted = 4, wantedOn = Seq("worker-1", "worker-2"), pool = "nightly")
     assertEquals(Right(Registered("app-20261121043012-0001-3fa94c", "tight", "deadline 1m30s is tight", 2, 4, 268435456L,
       directive, 12, Map("00ff" -> 0.25), own = true, recall = true, planner = "planner-1")), decodeRegistered(Samples.read("register_reply.json")))

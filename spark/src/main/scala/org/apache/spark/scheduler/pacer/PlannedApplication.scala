@@ -51,6 +51,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
   private var notice = ""
   private var quietSaid = false
   private var leaving = Set.empty[String] // Those that Spark decommissions already.
+  private var taken = Set.empty[String] // Those that are lost already, for their memory is taken back.
   private val death = new AtomicReference[Option[String]](None)
   @volatile private var queued: Option[Queued] = None
   @volatile private var promised = 0 // Executors, of one that was queued.
@@ -180,7 +181,8 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
     if (!stopped) {
       scheduler.follow(directive)
       scheduler.heard.follow(directive.executors.filter(_.nodeLost).map(_.id))
-      decommission(directive.executors.filter(_.leaving).map(_.id).filterNot(leaving))
+      takeBack(directive.executors.filter(_.taken).map(_.id).filterNot(taken))
+      decommission(directive.executors.filter(e => e.leaving && !e.taken).map(_.id).filterNot(leaving))
       gated = Some(directive.gated)
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {
@@ -239,6 +241,12 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
   private def decommission(ids: Seq[String]): Unit = if (ids.nonEmpty) {
     val info = ExecutorDecommissionInfo("pacer: its node is being drained, another application waits for it, or it is not needed")
     leaving ++= executors.decommissionExecutors(ids.map(_ -> info).toArray, adjustTargetNumExecutors = false, triggeredByExecutor = false)
+  }
+
+  /** The memory of executors was lent and is taken back: they are lost, through no fault of the application's. */
+  private def takeBack(ids: Seq[String]): Unit = ids.foreach { id =>
+    taken += id
+    executors.driverEndpoint.send(RemoveExecutor(id, ExecutorProcessLost("pacer: the memory that it was lent is taken back", None, causedByApp = false)))
   }
 
   /** Spark itself would wait for an executor of a lost node for spark.network.timeout. */

@@ -42,9 +42,11 @@ class LockOrderTest {
     scheduler.heard.registered("1", System.nanoTime() - (1L << 50))
     scheduler.heard.follow(Seq("1"))
     val draining = Directive(1, gated = true, Seq(DirectiveExecutor("1", "a", 1.0, leaving = true, nodeLost = true)), "")
+    val taken = Directive(2, gated = true, Seq(DirectiveExecutor("2", "a", 1.0, leaving = true, taken = true)), "")
     val barrier = ResourceProfile.getOrCreateDefaultProfile(scheduler.sc.conf)
     Seq[(String, () => Unit)](
       "executors leave" -> (() => scheduler.planned.follow(draining)),
+      "memory is taken back" -> (() => scheduler.planned.follow(taken)),
       "an executor is given up" -> (() => scheduler.planned.giveUp()),
       "the planner refuses it" -> (() => scheduler.planned.die("its submission has ended", aloud = true)),
       "a stage is submitted after that" -> (() => scheduler.planned.abortDead()),

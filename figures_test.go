@@ -67,6 +67,8 @@ const mostLines = 76_543 +
 	237 + // Versions packed beside the loop, graphs of stored profiles on the shelf, runs of logs that are known.
 	625 + // Heaps find their size: what collections leave, by stage, and a search over runs.
 	1_010 + // Rates of nodes: what stages move, orders of placement and verdicts by disk and network.
+	400 + // One key for a cluster, one token for scrapes, one code for a fault, examples of all commands.
+	200 + // Marks of the agenda by part, in the place of memories.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.

@@ -100,3 +100,14 @@ func claimed(by claims, node string, l *Ledger) {
 		l.changed.touch(PartFreed)
 	}
 }
+
+// Least is the part that t's node, which offers so many cores, has of those with which t's application is in time, or
+// that are reserved for it; 0 where that is not known or its deadline cannot be kept. It is as old as its newest
+// targets: it changes with what the planner decides, not with time.
+func (t *Allocation) Least(offered units.Cores) units.Cores {
+	a := t.App
+	if a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
+		return 0
+	}
+	return max(a.Marks.Least, a.Reserved()) * t.Cores(offered) / a.Tenant.Cores
+}

@@ -52,7 +52,6 @@ type Node struct {
 	Acked       uint64 // The epoch that its last status said.
 	Executors   int
 	Others      units.Cores // The cores that others than executors last used of it.
-	Kernel      api.Kernel
 	Dividing    Dividing
 	// Heard is View.Uptime when it was last heard, Published when its Plan was
 	// last sent, 0 while nobody tells a lost node what has changed.
@@ -66,6 +65,9 @@ type Node struct {
 
 // Tenants are who has executors on n, in order of application.
 func (n *Node) Tenants() []*Allocation { return n.book.tenants }
+
+// Kernel is what n's kernel does for memory, and how short of it the node is, by its newest status that says so.
+func (n *Node) Kernel() api.Kernel { return n.book.kernel }
 
 // lodge says who has executors on n, nil for a node that is not known.
 func (n *Node) lodge(tenants []*Allocation) {
@@ -82,6 +84,7 @@ type nodeBook struct {
 	gave             units.Cores // Cores that it gives, as of the newest fact about it.
 	claims           claims
 	tenants          []*Allocation
+	kernel           api.Kernel
 	held             facets
 }
 

@@ -143,7 +143,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 		changeNode(l, n, nodeState)
 	}
 	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
-	n.Kernel = s.Kernel
+	n.book.kernel = s.Kernel
 	noteBeside(l, n, s)
 	noteLosses(l, n, s)
 	noteShortages(l, n, s)

@@ -37,17 +37,6 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 	return entry
 }
 
-// Least is the part that t's node, which offers so many cores, has of those with which t's application is in time, or
-// that are reserved for it; 0 where that is not known or its deadline cannot be kept. It is as old as its newest
-// targets: it changes with what the planner decides, not with time.
-func (t *Allocation) Least(offered units.Cores) units.Cores {
-	a := t.App
-	if a.Band() != api.BandPromised || a.Tenant.Cores <= 0 {
-		return 0
-	}
-	return max(a.Marks.Least, a.Reserved()) * t.Cores(offered) / a.Tenant.Cores
-}
-
 // start is how t's executors are started on n.
 func (t *Allocation) start(n *Node) *api.Launch {
 	if t.launch == nil {

@@ -83,7 +83,7 @@ func TestMergeKeepsWhatIsKnownOfOtherHosts(t *testing.T) {
 		if d := cmp.Diff(c.want, got.BytesRemote); d != "" || got.BytesCached != 10 {
 			t.Errorf("%d cached; remote (-want +got):\n%s", got.BytesCached, d)
 		}
-		packed, err := profiles.Pack(with(got.BytesRemote, 10), true)
+		packed, err := profiles.Pack(with(got.BytesRemote, 10))
 		if err != nil {
 			t.Fatal(err)
 		}

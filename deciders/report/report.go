@@ -181,7 +181,7 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 	}
 	return api.NodeSummary{Division: n.Dividing.Division, SetBy: setBy, Node: n.Node, Host: n.Host, State: state,
 		Offered: n.Offered, Total: n.Total, Memory: n.Memory, Attach: n.Attaches(),
-		NodeRates: devices.Said(n), Pressure: n.Kernel.Pressure, Lacks: n.Kernel.Lacks, Lends: lends(n),
+		NodeRates: devices.Said(n), Pressure: n.Kernel().Pressure, Lacks: n.Kernel().Lacks, Lends: lends(n),
 		Epoch: n.Epoch, Executors: n.Executors, Version: n.Release}
 }
 

@@ -118,16 +118,16 @@ func (p placed) run(t testing.TB) (seconds float64, wrong []float64) {
 	s, l := p.start(t)
 	began := time.Now()
 	var runs []*realenv.Process
-	seen := map[api.AppID]bool{}
+	verdicts := map[api.AppID]string{} // As they are when it has its executor.
 	for _, args := range [][]string{reads(l), computes(), reads(l), computes()} {
 		run := s.Submit(args...)
 		app, err := s.AwaitWhile(run, "an executor", func(a api.AppDetail) bool {
-			return !seen[a.ID] && len(a.Executors) > 0
+			return verdicts[a.ID] == "" && len(a.Executors) > 0
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs, seen[app.ID] = append(runs, run), true
+		runs, verdicts[app.ID] = append(runs, run), app.Reason
 	}
 	for _, run := range runs {
 		if code := run.Wait(placedLimit); code != 0 {
@@ -137,6 +137,7 @@ func (p placed) run(t testing.TB) (seconds float64, wrong []float64) {
 	seconds = time.Since(began).Seconds()
 	for _, a := range s.Apps() {
 		app := s.App(a.ID)
+		app.Reason = verdicts[a.ID]
 		t.Logf("%s on %v took %.1f s: %s", app.Name, seatsOf(app), float64(app.Duration), app.Reason)
 		if app.Name == "waits-read" {
 			wrong = append(wrong, offBy(t, app))

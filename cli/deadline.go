@@ -24,7 +24,8 @@ func deadlineValue(what, text string) (units.Seconds, error) {
 // typedDeadline is deadlineValue of what a person types, who may mean minutes where no unit stands. Settings of Spark
 // count seconds then, as all of Spark's do.
 func typedDeadline(what, text string) (units.Seconds, error) {
-	if number := strings.TrimPrefix(strings.TrimSpace(text), "+"); number != "" && strings.Trim(number, "0123456789") == "" {
+	number := strings.TrimPrefix(strings.TrimSpace(text), "+")
+	if number != "" && strings.Trim(number, "0123456789") == "" {
 		return 0, command.Usagef("%s: %q has no unit: %ss or %sm?", what, text, number, number)
 	}
 	return deadlineValue(what, text)

@@ -45,7 +45,7 @@ func (p *PlannerDaemon) openAccess(from shelf, keys map[api.AppID]ledger.Owner) 
 	}
 	keyring.OnRefused = a.audit.refused
 	if a.own.Login != "" {
-		keyring.Put(api.Principal{Kind: api.PrincipalPlanner}, a.own.Key()) // One that stands by asks, too.
+		keyring.Put(api.Principal{Kind: api.PrincipalPlanner}, a.own.Key()) // A planner that stands by asks, too.
 	}
 	for app, of := range keys {
 		keyring.PutOf(userLogin(of.User), application(app), of.Key)

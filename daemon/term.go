@@ -142,7 +142,7 @@ func loadPlanner(cfg planner.Config, db store.Store) (*planner.Engine, error) {
 		cfg.Lend.Every = every
 	}
 	e, err := planner.New(cfg, all)
-	debug.FreeOSMemory() // What was read is as large as what is made of it.
+	debug.FreeOSMemory() // Records that were read take as much as the state that is made of them.
 	return e, err
 }
 

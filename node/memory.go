@@ -79,7 +79,7 @@ func (p *pool) lend(r *roster, now units.Instant) {
 		for _, x := range r.execs {
 			x.memory.loan.series, x.memory.loan.spare = nil, 0
 		}
-		return // Nothing is lent, or by a forecast that only another release knows.
+		return // The node lends nothing, or goes by a forecast that only another release knows.
 	}
 	var resident, used, spare units.Bytes
 	var last *executor

@@ -64,7 +64,8 @@ func load(cfg *Config, from Sources) error {
 	for name, value := range pacerEnv(from.Environ) {
 		key := keyOfEnv(name)
 		if !isKey(key) && retired[key] == "" {
-			cfg.Ignored = append(cfg.Ignored, fmt.Sprintf("environment %s sets nothing: unknown key %s%s", name, key, meant(key)))
+			cfg.Ignored = append(cfg.Ignored,
+				fmt.Sprintf("environment %s sets nothing: unknown key %s%s", name, key, meant(key)))
 			continue
 		}
 		set(key, value, "environment "+name)

@@ -105,7 +105,7 @@ func (p *Place) Neighbour(time units.Seconds) (app api.AppID, part float64) {
 	return app, part
 }
 
-// What a stage's least time is made of, but for a device: its work over the cores, or its longest task.
+// Parts of a stage's least time beside its devices: its work over the cores, or its longest task.
 const (
 	BoundCores = "cores"
 	BoundTask  = "its longest task"

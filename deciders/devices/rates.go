@@ -62,7 +62,7 @@ func (r Rates) Within(most Rates) Rates {
 	return r
 }
 
-// Moves are the bytes that a stage of a profile reads and writes by device, and whether that is known. What came from
+// Moves are the bytes that a stage of a profile reads and writes by device, and whether that is known. Input from
 // blocks in memory is neither's.
 func Moves(p *api.Profile, s *api.ProfileStage) (bytes Rates, known bool) {
 	h, n := p.Habit.Stages[s.ID], int64(p.Count(s.ID))

@@ -13,8 +13,9 @@ import (
 // leastUse is the least time, in seconds, in which a stage is taken to move what it moves.
 const leastUse = 0.1
 
-// Uses are what the stages of a, which runs and has a profile, want of each of its nodes from now on: each in the time
-// that its deadline gives it, or that it takes at all cores where nothing is held back. What others want is left out.
+// Uses are what the stages of a, which runs and has a profile, want of each of its nodes from now on: each in the
+// time that its deadline gives it, or that it takes at all cores where nothing is held back. The demand of others
+// is left out.
 func Uses(a *ledger.App, o *Outlook) []devices.Use {
 	x, now := o.prospect(a), o.View.Now()
 	if x.usedAt == now && x.usedAt > 0 {
@@ -55,8 +56,8 @@ func uses(a *ledger.App, o *Outlook, stages []dag.StageForecast, nodes int) (use
 	return uses
 }
 
-// moves is what is left to move of each stage of a, which has a profile: in proportion to what it reads today and what
-// is not done.
+// moves is what is left to move of each stage of a, which has a profile: in proportion to what it reads today and
+// what is not done.
 func moves(a *ledger.App, o *Outlook) map[int]devices.Moved {
 	body, parts := &a.Profile.Body, make(map[int]float64)
 	if len(a.Order) > 0 {

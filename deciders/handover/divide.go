@@ -68,9 +68,9 @@ func divide(parts []part, left units.Seconds) []float64 {
 	return shares
 }
 
-// word are the shares that a driver is told of a stage, of which so many tasks have not finished. They are as they are
-// where it waits for one that runs alone, and others do not have its cores. What shares leave besides is no task then:
-// the driver has divided them otherwise since. nil is for no word.
+// word are the shares that a driver is told of a stage, of which so many tasks have not finished. They are as they
+// are where it waits for one that runs alone, and others do not have its cores. A rest that shares leave besides
+// is no task then: the driver has divided them otherwise since. nil is for no word.
 func word(parts []part, left units.Seconds, unfinished int, denied bool) []float64 {
 	switch {
 	case !lone(parts, left, unfinished):

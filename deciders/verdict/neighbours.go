@@ -152,8 +152,8 @@ const (
 	halfway  = 0.05
 )
 
-// Bound says what takes that time at any number of cores: devices, or longest tasks where these bind for longer. It is ""
-// where cores bind for longest, and where no rates are known. Stages that nobody has told enough of are said once,
+// Bound says what takes that time at any number of cores: devices, or longest tasks where these bind for longer. It is
+// "" where cores bind for longest, and where no rates are known. Stages that nobody has told enough of are said once,
 // together.
 func Bound(bounds estimate.Bounds) string {
 	if !bounds.Rated {

@@ -110,8 +110,8 @@ func (r *stageRun) attempt(tasks []int) *stageRun {
 	return n
 }
 
-// fetchFailed ends a running attempt: tasks that have not fetched cannot read what is lost. What computes is zombies,
-// which hold their slots until they end, and bring nothing.
+// fetchFailed ends a running attempt: tasks that have not fetched cannot read what is lost. Tasks that compute are
+// zombies, which hold their slots until they end, and bring nothing.
 func (r *stageRun) fetchFailed() {
 	d, now := r.d, r.d.plant.clock.Now()
 	r.done, r.remaining = true, 0

@@ -58,6 +58,6 @@
 // # What it does not do
 //
 // It models no disk, no cache and no speculation of Spark's own. Memory that is short makes nothing slower:
-// what is evicted and spilled is counted. What a zombie brings is thrown away, of which Spark takes outputs of
+// what is evicted and spilled is counted. Output of a zombie is thrown away, of which Spark takes outputs of
 // shuffles. A driver takes no cores for the launch of tasks, and is not slowed by its neighbours.
 package plant

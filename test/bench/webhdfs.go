@@ -26,8 +26,8 @@ type link struct {
 	free map[string]time.Time // When an address has had what it asked for.
 }
 
-// linkLine is a line of the file, linkPart what is given at a time. Time that a busy machine has lost is made good up to
-// linkLate.
+// linkLine is a line of the file, linkPart what is given at a time. Time that a busy machine has lost is made good up
+// to linkLate.
 const (
 	linkLine = 64
 	linkPart = 64 << 10

@@ -73,7 +73,7 @@ func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()
 	f.place = len(*all)
 	plans := f.Cores != nil || f.Drains != nil || f.Pacing != nil || f.Observed != nil || f.Wants != nil ||
-		f.Holds != nil
+		f.Holds != nil || f.Queued != nil
 	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds,
 		part: f.Part, passing: f.Passing, plans: plans})
 	return &f

@@ -34,8 +34,6 @@ type NodeRecord struct {
 	Drained bool `json:"draining,omitempty"`
 	// Division is what an operator wants of this node alone, nil for nothing.
 	Division *api.Division `json:"division,omitempty"`
-	// Lend is what the Plan says of lending.
-	Lend api.Lending `json:"lend,omitzero"`
 	// Epoch is that of the Plan in force, or of an earlier one with the same
 	// executors: see Executor.planEpoch.
 	Epoch uint64 `json:"epoch"`
@@ -83,6 +81,7 @@ type nodeBook struct {
 	changed, renewed uint64
 	gave             units.Cores // Cores that it gives, as of the newest fact about it.
 	claims           claims
+	lend             api.Lending // As its Plan says, that in force or one of before.
 	tenants          []*Allocation
 	kernel           api.Kernel
 	held             facets
@@ -216,30 +215,6 @@ func (n *Node) Room() units.Bytes {
 		return Unsaid
 	}
 	return n.Memory
-}
-
-// keptPart is the part of a node's memory that is never lent.
-const keptPart = 0.05
-
-// Lent is the memory that lent executors on n take. It is no part of View.Claimed.
-func (n *Node) Lent() units.Bytes { return n.book.claims.lent }
-
-// Lendable is what executors on n are foretold to leave of their claims, less a part of the node that is kept.
-func (n *Node) Lendable() units.Bytes { return n.LendableOf(n.book.claims.spare) }
-
-// LendableOf is what n may lend where its executors leave so much. The memory of a node that attaches is another
-// manager's.
-func (n *Node) LendableOf(spare units.Bytes) units.Bytes {
-	if n.Memory == 0 || n.Attaches() {
-		return 0
-	}
-	return max(0, spare-units.Bytes(keptPart*float64(n.Memory)))
-}
-
-// Borrowable is what more lent executors may take of n: what is neither promised nor lent, and what is lendable.
-// It is negative while lent executors take more than that.
-func (n *Node) Borrowable() units.Bytes {
-	return n.Room() - n.book.claims.promised - n.Lent() + n.Lendable()
 }
 
 // Slots is how many task slots an executor started by launch has on n: as asked, else as

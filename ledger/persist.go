@@ -49,6 +49,7 @@ type nodeRecord struct {
 	V int `json:"v"`
 	NodeRecord
 	Theirs []UnknownExecutors `json:"theirs,omitempty"` // See Allegiance.
+	Lend   api.Lending        `json:"lend,omitzero"`    // As its Plan says.
 }
 
 // save has v saved under key as JSON. What a ledger saves are its own plain structs with

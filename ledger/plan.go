@@ -98,7 +98,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		// The record of an application that exits goes with it, and with that its note of the epoch.
 		dirty = dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) ||
 			!slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
-		n.plan, n.Epoch, n.Lend = plan, l.nextEpoch(), plan.lend
+		n.plan, n.Epoch, n.book.lend = plan, l.nextEpoch(), plan.lend
 		dirty = dirty || !l.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
@@ -108,7 +108,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		}
 	}
 	if dirty {
-		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord, n.Allegiance.Theirs})
+		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord, n.Allegiance.Theirs, n.book.lend})
 	}
 	return renewed
 }

@@ -177,7 +177,7 @@ func restorePlans(l *Ledger) {
 			}
 		}
 		held := slices.ContainsFunc(l.allocations[n.Node], func(t *Allocation) bool { return t.App.Promise.Held })
-		if held || n.Lend != l.cfg.Lend {
+		if held || n.book.lend != l.cfg.Lend {
 			n.Epoch = 0
 		}
 	}
@@ -198,7 +198,7 @@ func restoreNode(l *Ledger, r api.Pair) error {
 		record = nodeRecord{NodeRecord: NodeRecord{Node: name}} // Applications may have executors there.
 	}
 	n := &Node{NodeRecord: record.NodeRecord,
-		book:       nodeBook{claims: l.claims[name], tenants: l.allocations[name]},
+		book:       nodeBook{claims: l.claims[name], tenants: l.allocations[name], lend: record.Lend},
 		Allegiance: Allegiance{Theirs: record.Theirs, Foreign: len(record.Theirs) > 0}}
 	l.nodes[name] = n
 	moved := false

@@ -119,6 +119,7 @@ func (p *Profile) copy() *Profile {
 func (n *Node) copy() *Node {
 	c := *n
 	c.Allegiance.Theirs, c.Over = slices.Clone(n.Allegiance.Theirs), slices.Clone(n.Over)
-	c.plan, c.book, c.Dividing.losses = content{}, nodeBook{claims: n.book.claims, held: n.book.held}, nil
+	c.plan, c.Dividing.losses = content{}, nil
+	c.book = nodeBook{claims: n.book.claims, held: n.book.held, lend: n.book.lend}
 	return &c
 }

@@ -187,7 +187,7 @@ func Node(v ledger.View, n *ledger.Node) api.NodeSummary {
 
 // lends is what n lends, nil where nothing is lent.
 func lends(n *ledger.Node) *api.NodeLends {
-	if n.Lend.By == "" {
+	if !n.Lends() {
 		return nil
 	}
 	l, told, seen := &api.NodeLends{Lendable: n.Lendable(), Lent: n.Lent()}, false, false

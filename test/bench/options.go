@@ -57,7 +57,7 @@ Options:
 deadlines, contention but for -slack, and sql's -scale:
   -slack A,B   deadlines over the median of tuned stock's time, in per cent (0,20,40,
                with 10 for diamond and short-stages)
-  -slice       the size that takes about 15 s, -scale X X times the usual size
+  -slice       the size that takes about 15 s (of lend 20 s), -scale X X times the usual size
   -set K=VALUE a setting of pacer up (may be repeated)
 `
 
@@ -146,7 +146,9 @@ func (o *options) complete(f *flag.FlagSet, slacks []string) error {
 			of = []string{deadlinesCommand}
 		case "scale":
 			of = []string{deadlinesCommand, contentionCommand, sqlCommand}
-		case "slice", "set":
+		case "slice":
+			of = []string{deadlinesCommand, contentionCommand, memoryCommand}
+		case "set":
 			of = []string{deadlinesCommand, contentionCommand}
 		case "certainty":
 			of = []string{deadlinesCommand, sqlCommand}

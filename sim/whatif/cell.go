@@ -83,46 +83,42 @@ func (t *table) promises(cells []Cell) (later []float64, err error) {
 	return later, err
 }
 
-// later is how many times later than its end at all cores a cell's deadline has to be for all draws to keep it. A draw
-// that has kept a deadline is not asked about a later one.
+// later is how many times later than its end at all cores a cell's deadline has to be for all draws to keep it. A run
+// is paced towards its deadline: a draw that keeps one may miss a later one. So each deadline is tried on all draws, and
+// the one that is promised is the one that they kept, if mostTries suffice.
 func (t *table) later(c Cell) (float64, error) {
-	later, asked := 1.0, tried
+	later := 1 + spare
 	for range mostTries {
-		deadline := c.Promise * units.Seconds(later)
-		ends, _, err := t.paced(c.Shape, c.Input, deadline, asked)
-		if err != nil {
-			return 0, err
-		}
-		var late []int
-		for k, i := range asked {
-			if ends[k] > deadline {
-				late = append(late, i)
+		deadline, latest := c.Promise*units.Seconds(later), units.Seconds(0)
+		for from := 0; from < draws && latest <= deadline; from += draws / 2 { // The least bent are the latest.
+			ends, _, err := t.paced(c.Shape, c.Input, deadline, from, from+draws/2)
+			if err != nil {
+				return 0, err
 			}
+			latest = slices.Max(ends)
 		}
-		if asked = late; len(late) == 0 {
-			break
+		if latest <= deadline {
+			return later, nil
 		}
-		later *= float64(slices.Max(ends)/deadline) + spare
+		later *= float64(latest/deadline) + spare
 	}
-	return later * (1 + spare), nil
+	return later, nil
 }
 
-// mostTries is how many deadlines are tried for a promise, spare by what part each is later than the latest end before.
+// mostTries is how many deadlines are tried for a promise, spare by what part each is later than the upper bound or the
+// latest end before.
 const (
 	mostTries = 3
 	spare     = 0.05
 )
 
-// tried are the draws that deadlines are tried on: the least bent are the latest.
-var tried = []int{0, 1, 2}
-
-// paced are the ends and the work of draws on a shape under a deadline.
-func (t *table) paced(s Shape, by float64, deadline units.Seconds, asked []int) (ends []units.Seconds,
+// paced are the ends and the work of some draws on a shape under a deadline.
+func (t *table) paced(s Shape, by float64, deadline units.Seconds, from, to int) (ends []units.Seconds,
 	work []units.Work, err error) {
-	ends, work = make([]units.Seconds, len(asked)), make([]units.Work, len(asked))
+	ends, work = make([]units.Seconds, to-from), make([]units.Work, to-from)
 	with := t.with(by)
 	err = each(len(ends), func(k int) error {
-		i := asked[k]
+		i := from + k
 		c, a := t.config(s, i+draws), t.grown(times(t.drawn[i], t.more[i]), with)
 		c.Certainty, a.Deadline = t.Certainty, deadline/units.Seconds(t.lapse)
 		o, err := sim.Pace(c, a, t.known, 0)
@@ -239,7 +235,7 @@ func (t *table) cheapest(cells []Cell, input, later float64) (Cheapest, error) {
 		}
 	}
 	out.Cores, out.Shape, out.AllCores = cell.Cores, cell.Shape, cell.Work
-	ends, work, err := t.paced(cell.Shape, input, t.Deadline, tried)
+	ends, work, err := t.paced(cell.Shape, input, t.Deadline, 0, draws)
 	out.Finish, out.Work = mean(ends), mean(work)
 	return out, err
 }

@@ -69,6 +69,30 @@ func TestAReplayIsTheRun(t *testing.T) {
 	}
 }
 
+// Draws that are paced towards a promise keep it, whether or not they kept an earlier deadline.
+func TestDrawsKeepTheirPromise(t *testing.T) {
+	for _, a := range []plant.App{chain(4, 28), chain(4, 4, 80), chain(60, 30, 90)} {
+		tb := table{Question: Question{Profile: recorded(t, a), Certainty: 0.95}, recorded: Shape{2, 4}}
+		if err := tb.fit(); err != nil {
+			t.Fatal(err)
+		}
+		cells, err := tb.cells([]Shape{{1, 4}, {8, 4}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cells {
+			later, err := tb.later(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			promise := c.Promise * units.Seconds(later)
+			if ends, _, err := tb.paced(c.Shape, 1, promise, 0, draws); err != nil || slices.Max(ends) > promise {
+				t.Errorf("%v: draws end after %v on %v cores, promised is %v", err, ends, c.Cores, promise)
+			}
+		}
+	}
+}
+
 // Stages of a chain are all on its path, with the gaps before them; the driver's time is what they leave.
 func TestPathAndFloorOfAChain(t *testing.T) {
 	p := recorded(t, chain(60, 30, 90))

@@ -68,6 +68,7 @@ const mostLines = 76_543 +
 	625 + // Heaps find their size: what collections leave, by stage, and a search over runs.
 	1_010 + // Rates of nodes: what stages move, orders of placement and verdicts by disk and network.
 	400 + // One key for a cluster, one token for scrapes, one code for a fault, examples of all commands.
+	866 + // What is in the way on a machine, and what mends it: 500 were stated, the reading of a machine is the rest.
 	200 + // Marks of the agenda by part, in the place of memories.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 

@@ -46,7 +46,7 @@ var roofs = []roof{
 		"infra/executor infra/executor/conformance infra/executor/docker infra/executor/attached infra/traffic infra/metrics infra/chart infra/trace web/page web web/webtest", "vocabulary"},
 	{"worlds", "replay sim/des sim/experiment sim/offers sim/fluid sim/plant sim sim/paper sim/zoe sim/prophet sim/distance sim/knee sim/shaped sim/unknown sim/nextrun sim/whatif sim/attach sim/mesh/gossip sim/mesh/hosts sim/mesh sim/mesh/paper sim/registry sim/simtables", "vocabulary algorithms ledger deciders engines"},
 	{"daemon", "daemon", "vocabulary algorithms ledger engines infra worlds"},
-	{"command", "cli/fromlog cli/sparkrun cli/demo cli/config cli/command cli", "vocabulary algorithms infra worlds daemon"},
+	{"command", "cli/fromlog cli/sparkrun cli/demo cli/config cli/doctor cli/command cli", "vocabulary algorithms infra worlds daemon"},
 	{"programs", "cmd/planner cmd/nodecontroller cmd/pacer", "command"},
 	{"tests", "test/draws test/alerts test/browser test/benchline test/tally test/notice test/testenv test/web test/sparklog test/realenv test/torture test/e2e test/e2e/field test/e2e/vm " +
 		"test/e2e/vm/guest test/meshenv test/bench", "vocabulary algorithms ledger deciders engines infra worlds daemon command"},

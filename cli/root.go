@@ -53,7 +53,7 @@ func (sh *shell) root() *cobra.Command {
 		webCommand(sh), releaseCommand(sh), deadlineCommand(sh), capCommand(sh.order, sh.completeApps),
 		killCommand(sh.order, sh.completeApps), identifyCommand(sh))
 	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
-		versionCommand(sh))
+		versionCommand(sh), doctorCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, sh.Stderr, registry.Sources()),
 		traceCommand(sh.Stdout))
 	root.AddCommand(demoCommand(sh))

@@ -46,16 +46,24 @@ func findSpark(ctx context.Context, getenv func(string) string) (spark, error) {
 		"cannot find spark-submit: set SPARK_HOME, put it in PATH, or pip install pyspark for the python3 in PATH"))
 }
 
-// supported refuses a Spark that the jar would not work in, as far as the
-// distribution's own jars tell: Spark 3 comes with another Scala, in which the
-// jar could not even say so.
-func (sp spark) supported() error {
+// version is what the distribution's own jars tell of it, "" for nothing.
+func (sp spark) version() string {
 	const core = "spark-core_"
 	found, _ := filepath.Glob(filepath.Join(sp.home, "jars", core+"*.jar")) // A home with wildcards finds nothing.
 	if len(found) == 0 || sp.home == "" {
-		return nil // The version is not known: the driver's jar will say.
+		return ""
 	}
 	_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(found[0])[len(core):], ".jar"), "-")
+	return version
+}
+
+// supported refuses a Spark that the jar would not work in: Spark 3 comes with another Scala, in which the
+// jar could not even say so. Where the version is not known, the driver's jar will say.
+func (sp spark) supported() error {
+	version := sp.version()
+	if version == "" {
+		return nil
+	}
 	if err := api.CheckSpark(version); err != nil {
 		return command.Coded(command.ExitUsage, fmt.Errorf("%s: %w", sp.home, err))
 	}

@@ -53,6 +53,13 @@ func roomAt(path string) (room, error) {
 		freeInodes: int64(st.Ffree)}, nil
 }
 
+// Room is how many bytes are free on the disk of path, and below how many a node holds it for full.
+func Room(path string) (free, least units.Bytes, err error) {
+	r, err := roomAt(path)
+	least, _ = r.least()
+	return r.free, least, err
+}
+
 // least is how many bytes and inodes have to be left.
 func (r room) least() (bytes units.Bytes, inodes int64) {
 	return min(r.bytes/diskMargin, mostMargin), min(r.inodes/diskMargin, mostInodes)

@@ -45,6 +45,9 @@ func (e *enrolment) path() string {
 	return filepath.Join(credentialDir(e.cfg.State), e.login())
 }
 
+// CredentialPath is where the node's own credential is, or will be.
+func (c NodeConfig) CredentialPath() string { return (&enrolment{cfg: c}).path() }
+
 // given reports whether the configuration names the node's own credential. One by which it joins is another thing, and
 // may be gone once it has joined.
 func (e *enrolment) given() bool {

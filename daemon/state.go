@@ -88,6 +88,16 @@ func awaitLock(path string) (*os.File, error) {
 	}
 }
 
+// Running reports whether a daemon, "planner" or "node", has its state in dir.
+func Running(dir, name string) (bool, error) {
+	f, err := os.Open(filepath.Join(dir, name+".lock"))
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // A daemon that starts meanwhile tries again for a moment.
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK), nil
+}
+
 // lockFile locks a file that names its holder; the file stays.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

@@ -27,6 +27,9 @@ func (c PlannerConfig) ownTLS(address string) bus.TLS {
 	return bus.TLS{}
 }
 
+// Certificate is the one with which the embedded server answers, none where it needs none.
+func (c PlannerConfig) Certificate() bus.TLS { return c.ownTLS(c.Listen) }
+
 // server is the embedded server's configuration.
 func (c PlannerConfig) server() bus.ServerConfig {
 	return bus.ServerConfig{Listen: c.Listen, TLS: c.ownTLS(c.Listen), Plaintext: c.Plaintext, Logger: c.Logger}

@@ -169,7 +169,7 @@ func (c *Conn) respond(m *nats.Msg, reply any) {
 	}
 	body, err := json.Marshal(reply)
 	if err == nil {
-		if most := c.most(); int64(len(body)) > most {
+		if most := c.Most(); int64(len(body)) > most {
 			err = api.Errorf(api.KindInvalid, "the answer is larger than %d bytes: ask for less", most)
 		}
 	}

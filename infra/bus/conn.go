@@ -258,8 +258,8 @@ func (c *Conn) Close() {
 	c.nats.Close()
 }
 
-// most is the largest message in bytes that the server takes.
-func (c *Conn) most() int64 {
+// Most is the largest message in bytes that the server takes, MaxPayload at most.
+func (c *Conn) Most() int64 {
 	if most := c.nats.MaxPayload(); most > 0 {
 		return min(most, MaxPayload)
 	}
@@ -274,7 +274,7 @@ func (c *Conn) callError(operation string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return api.Errorf(api.KindTransient, "%s: no answer from %s in time", operation, c.address)
 	case errors.Is(err, nats.ErrMaxPayload):
-		return api.Errorf(api.KindInvalid, "%s: the message is larger than %d bytes", operation, c.most())
+		return api.Errorf(api.KindInvalid, "%s: the message is larger than %d bytes", operation, c.Most())
 	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting),
 		errors.Is(err, nats.ErrDisconnected):
 		return api.Errorf(api.KindTransient, "%s: no connection to the planner at %s", operation, c.address)

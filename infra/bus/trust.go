@@ -69,6 +69,15 @@ func bears(c *x509.Certificate) []string {
 
 // CertificateHosts are the names and addresses of the certificate in a PEM file.
 func CertificateHosts(path string) ([]string, error) {
+	c, err := ReadCertificate(path)
+	if err != nil {
+		return nil, err
+	}
+	return bears(c), nil
+}
+
+// ReadCertificate is the first certificate in a PEM file.
+func ReadCertificate(path string) (*x509.Certificate, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -81,7 +90,7 @@ func CertificateHosts(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return bears(c), nil
+	return c, nil
 }
 
 func expired(c *x509.Certificate, now time.Time) string {

@@ -104,8 +104,8 @@ func (w *walker) begin(i int, u Underway) {
 		w.rest[i] = max(0, u.Left)
 		return
 	}
-	r := running{node: i, began: w.now, whole: w.busy[i], left: max(0, u.Left) * w.busy[i],
-		most: w.drained(i, w.most(w.graph.nodes[i].stage))}
+	r := running{node: i, began: w.now, whole: w.busy[i], left: max(0, u.Left) * w.busy[i]}
+	r.most = w.drained(i, r.left, w.most(w.graph.nodes[i].stage))
 	r.aim = w.now + r.left/r.most
 	if w.deadline > 0 {
 		r.aim = max(r.aim, float64(u.Aim))

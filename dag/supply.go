@@ -14,8 +14,8 @@ type Supply struct {
 	Slots int
 	// Taken is what of Cores others have been promised, in any order.
 	Taken []Taken
-	// Least is how long a stage takes at least, whatever its cores, if it begins at a moment of the deadline clock: disks
-	// and networks give it no more. 0 or nil is no time at all.
+	// Least is how long what is left of a stage takes at least from a moment of the deadline clock on, whatever its cores:
+	// disks and networks give it no more. 0 or nil is no time at all.
 	Least func(stage int, from units.Seconds) units.Seconds
 }
 

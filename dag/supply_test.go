@@ -90,3 +90,22 @@ func TestAStageUsesNoMoreCoresThanItsDevicesKeepUpWith(t *testing.T) {
 		t.Errorf("without devices %v, want 18", g.Forecast(q, 0, s, 0).FullCores)
 	}
 }
+
+// What is left of a stage that runs takes as long as it has to, not a part of that.
+func TestAStageThatRunsTakesItsLeast(t *testing.T) {
+	p := api.Profile{Schema: api.ProfileSchema, Name: "p", Duration: 10, Cores: 10, Stages: []api.ProfileStage{
+		{ID: 0, Name: "moves", Tasks: 100, Duration: 10, Records: 100, CoreSeconds: 100, NominalRate: 1}}}
+	g, err := dag.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := dag.Default()
+	q.Open = true
+	s := dag.Supply{Cores: 10, Least: func(int, units.Seconds) units.Seconds { return 40 }}
+	for _, left := range []float64{1, 0.5, 0.25, 0.02} {
+		end, _ := g.Resume(q, 0, s, dag.Standing{Now: 30, Underway: []dag.Underway{{Left: left}}})
+		if math.Abs(float64(end)-70) > 1e-6 {
+			t.Errorf("with %v left it ends at %v, want 70", left, end)
+		}
+	}
+}

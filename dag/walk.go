@@ -230,7 +230,7 @@ func (w *walker) start() running {
 	}
 	r := running{node: i, began: began, left: w.rest[i-w.first]*w.busy[i] + w.cold(i), most: w.most(stage)}
 	r.whole = max(r.left, w.busy[i])
-	r.most = w.drained(i, r.most)
+	r.most = w.drained(i, w.rest[i-w.first]*w.busy[i], r.most)
 	if w.backlog != nil {
 		w.backlog.progress(i, r.left/r.whole) // As others see it; to itself it is whole.
 	}
@@ -275,14 +275,14 @@ func (s scene) most(stage *api.ProfileStage) float64 {
 	return most
 }
 
-// drained is how many cores stage i, which could use most, can use where it begins now: more of them would wait for
-// disks and networks.
-func (w *walker) drained(i int, most float64) float64 {
-	if w.supply.Least == nil || !(w.busy[i] > 0) {
+// drained is how many cores stage i, of which so much is left and which could use most, can use from now on: more of
+// them would wait for disks and networks.
+func (w *walker) drained(i int, left, most float64) float64 {
+	if w.supply.Least == nil || !(left > 0) {
 		return most
 	}
 	if least := w.supply.Least(w.graph.nodes[i].stage.ID, units.Seconds(w.now)); least > 0 {
-		most = min(most, w.busy[i]/float64(least))
+		most = min(most, left/float64(least))
 	}
 	return most
 }

@@ -7,6 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/ledger/ledgertest"
+	nodememory "github.com/sparkpacer/pacer/memory"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // A program that has changed has one part more, and one less, than when it was recorded.
@@ -37,5 +44,23 @@ func TestProgramsAreThere(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("..", "..", p)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Each node of the row about placement holds two executors: where it held one, applications would wait for memory, and
+// whichever node comes free would place them.
+func TestANodeHoldsAPair(t *testing.T) {
+	c, says := ledgertest.New(t, "a"), ledgertest.Status("a", 2)
+	says.Memory = placedMemory
+	c.Know(ledger.NodeSaid{Status: says})
+	n := c.View().Node("a")
+	heap, err := units.ParseBytes(memory[1], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := api.Launch{Heap: heap, Overhead: nodememory.Overhead(heap)}
+	launch.OffHeap = placement.OffHeap(&launch, []*ledger.Node{n})
+	if pair := 2 * launch.Claim(); pair > n.Room() {
+		t.Errorf("two executors take %s, and a node gives %s", pair.Words(), n.Room().Words())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/units"
 )
 
 // Two nodes have a link of linkRate bytes a second each; what waits reads linkSize over it, about 45 s alone, and what
@@ -26,8 +27,11 @@ const (
 	placedLimit   = 10 * time.Minute
 )
 
-// placedNode is one of the nodes: it holds two executors.
-var placedNode = []string{"--cores", "0.9", "--memory", "3g", "--set", "node.net-rate=8m"}
+// placedMemory is what one of the nodes gives: it holds two executors, with what each has off the heap.
+const placedMemory = 4 * units.GiB
+
+// placedNode is one of the nodes.
+var placedNode = []string{"--cores", "0.9", "--memory", placedMemory.String(), "--set", "node.net-rate=8m"}
 
 // placementLiveRow is about where executors go on real Spark.
 func placementLiveRow(o trialOptions) row {
@@ -113,7 +117,8 @@ func placedAlone(t testing.TB) (profiles [][]byte, wrong []float64) {
 }
 
 // run runs the four by turns, each when the one before has its executors. It returns how long all took together, and
-// how far the verdicts of those that wait were off.
+// how far the verdicts of those that wait were off. An application that is queued is a fault of the row: a node that
+// comes free places it, not the order.
 func (p placed) run(t testing.TB) (seconds float64, wrong []float64) {
 	s, l := p.start(t)
 	began := time.Now()
@@ -121,11 +126,11 @@ func (p placed) run(t testing.TB) (seconds float64, wrong []float64) {
 	verdicts := map[api.AppID]string{} // As they are when it has its executor.
 	for _, args := range [][]string{reads(l), computes(), reads(l), computes()} {
 		run := s.Submit(args...)
-		app, err := s.AwaitWhile(run, "an executor", func(a api.AppDetail) bool {
-			return verdicts[a.ID] == "" && len(a.Executors) > 0
+		app := s.AwaitApp("an executor", realenv.Patience, func(a api.AppDetail) bool {
+			return verdicts[a.ID] == "" && (a.State == api.AppQueued || len(a.Executors) > 0)
 		})
-		if err != nil {
-			t.Fatal(err)
+		if app.State == api.AppQueued {
+			t.Fatalf("%s waits for memory: %s", app.Name, app.Reason)
 		}
 		runs, verdicts[app.ID] = append(runs, run), app.Reason
 	}

@@ -138,7 +138,7 @@ func TestRunsAloneTellWhoIsPutBesideWhom(t *testing.T) {
 		for i, what := range []string{"reads", "computes", "reads", "computes"} {
 			reply := c.comes(what)
 			on = append(on, c.places(reply.AppID)...)
-			first := " of it " + string(c.ids[0]) + "'s"
+			first := "86s at any number of cores: n1's network, half of it " + string(c.ids[0]) + "'s"
 			if i == 2 && (strings.Contains(reply.Reason, first) != k.names || (reply.Directive.Queued != nil) != k.waits) {
 				t.Errorf("%s: the second that reads is told: %s", name, reply.Reason)
 			}

@@ -94,8 +94,10 @@ func (p *Place) Neighbour(time units.Seconds) (app api.AppID, part float64) {
 	for _, n := range p.load.Others {
 		taken := 0.0
 		for _, s := range n.Spans {
-			if both := min(s.To, p.from+float64(time)) - max(s.From, p.from); both > 0 {
-				taken += both * (rate - Left(rate, []float64{s.Rate[p.Device]}))
+			begin := max(s.From, p.from)
+			if both := p.from + float64(time) - begin; both > 0 && s.To > begin {
+				gets := rate - Left(rate, []float64{s.Rate[p.Device]})
+				taken += min(both*gets, (s.To-begin)*s.Rate[p.Device])
 			}
 		}
 		if taken /= float64(time) * rate; taken > part {

@@ -25,27 +25,47 @@ func Left(rate float64, wants []float64) float64 {
 	return rate
 }
 
-// Drain is how long so many bytes take from a moment on over a device of a rate, beside others that run then.
+// Drain is how long so many bytes take from a moment on over a device of a rate, beside others that run then. Whatever
+// these do not get in their time they want after it.
 func Drain(bytes, from, rate float64, device int, others []Span) float64 {
 	if !(bytes > 0) || !(rate > 0) {
 		return 0
 	}
+	rest := make([]float64, len(others))
+	for i, s := range others {
+		rest[i] = s.Rate[device] * (s.To - max(s.From, from))
+	}
 	for now := from; ; {
 		var wants []float64
 		next := math.Inf(1)
-		for _, s := range others {
-			if s.From > now {
+		for i, s := range others {
+			if s.From > now && rest[i] > 0 {
 				next = min(next, s.From)
-			} else if s.To > now {
-				next = min(next, s.To)
+			} else if rest[i] > 0 {
 				wants = append(wants, s.Rate[device])
 			}
 		}
 		left := Left(rate, wants)
+		for i, s := range others {
+			if s.From <= now && rest[i] > 0 {
+				next = min(next, now+rest[i]/min(s.Rate[device], left))
+			}
+		}
 		if end := now + bytes/left; end <= next {
 			return end - from
 		}
 		bytes -= left * (next - now)
+		for i, s := range others {
+			if s.From > now || !(rest[i] > 0) {
+				continue
+			}
+			if rest[i] -= min(s.Rate[device], left) * (next - now); rest[i] < rate*resolution {
+				rest[i] = 0
+			}
+		}
 		now = next
 	}
 }
+
+// resolution is a time, in seconds, in which nothing is moved that counts.
+const resolution = 1e-6

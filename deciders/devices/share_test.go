@@ -45,10 +45,11 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// 100 bytes over 10 a second take 10 s alone; beside one that wants all until 4 they have moved 20 by then.
+// 100 bytes over 10 a second take 10 s alone. Beside another that wants all until 4 they have half until that has what
+// it wants, which is twice as long.
 func TestDrain(t *testing.T) {
-	beside := []Span{{From: 0, To: 4, Rate: Rates{0, 99}}}
-	for from, want := range map[float64]float64{0: 12, 2: 11, 4: 10, 9: 10} {
+	beside := []Span{{From: 0, To: 4, Rate: Rates{0, 10}}}
+	for from, want := range map[float64]float64{0: 14, 2: 12, 4: 10, 9: 10} {
 		if got := Drain(100, from, 10, Network, beside); math.Abs(got-want) > 1e-9 {
 			t.Errorf("from %g: %g s, want %g", from, got, want)
 		}

@@ -22,6 +22,7 @@ func (d *Driver) copySlow() {
 		if p == nil {
 			continue
 		}
+		d.tellChanges() // The planner says of the shares that it knows whether such a task is late.
 		lone := driver.Task{Stage: r.key, Index: t.index, Ran: now.Sub(t.began), Tried: []api.ExecutorID{p.Key.ID}}
 		id, ok := lone.Copy(&d.Bindings)
 		if ok && d.Bindings.Admits(r.key, id, true) {

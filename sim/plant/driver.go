@@ -117,7 +117,6 @@ func (d *Driver) Watch() []api.StageKey {
 		d.offerAll()
 	}
 	d.copySlow()
-	d.tellChanges()
 	return opened
 }
 

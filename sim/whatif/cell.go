@@ -108,7 +108,7 @@ func (t *table) later(c Cell) (float64, error) {
 // mostTries is how many deadlines are tried for a promise, spare by what part each is later than the upper bound or the
 // latest end before.
 const (
-	mostTries = 3
+	mostTries = 8
 	spare     = 0.05
 )
 

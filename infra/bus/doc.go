@@ -14,7 +14,7 @@
 //	pacer.v1.control.LOGIN.plan    request  cli -> planner      api.PlanRequest / PlanReply
 //
 // VERB is one of apps, app, why, release, deadline, cap, kill, step, profiles, profile, profile-put,
-// profile-rm, profile-versions, profile-pin, profile-unpin, nodes, node-drain, node-undrain, node-divide,
+// profile-rm, profile-versions, profile-knee, profile-pin, profile-unpin, nodes, node-drain, node-undrain, node-divide,
 // node-consolidate, node-spare, policy,
 // policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web,
 // ticket, auth-token, auth-prove.

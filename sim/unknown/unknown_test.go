@@ -80,13 +80,17 @@ func TestATraceUnderEachAdmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range table.Figures {
-		if !f.Holds && !strings.Contains(f.Name, AllCores) && (strings.HasSuffix(f.Name, ".reserved_met_ratio") || strings.HasSuffix(f.Name, ".known_met_ratio")) {
+		if !f.Holds && !strings.Contains(f.Name, AllCores) && strings.HasSuffix(f.Name, ".known_met_ratio") {
 			t.Errorf("%s is %.2f, want %v", f.Name, f.Ours, f.Band)
 		}
 	}
 	cases := table.Cells.([]Case)
 	if open, pythia := cases[0].Traces[0], cases[1].Traces[0]; open.Reserved.All > 0 || pythia.Reserved.All == 0 || open.New.All != 20 {
 		t.Errorf("open %+v, pythia %+v", open, pythia)
+	}
+	// Few have a reservation in one seed: the share of those in time is a claim over twelve.
+	if r := cases[1].Traces[0].Reserved; r.All-r.Met > 1 {
+		t.Errorf("%d of %d with a reservation of pythia are late", r.All-r.Met, r.All)
 	}
 	if rows, figures := table.Rows[0], table.Rows[1]; len(rows) != 7 || len(figures) != 9 {
 		t.Errorf("%v\n%v", rows, figures)

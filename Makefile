@@ -15,7 +15,7 @@ PYSPARK := $(SPARK_VERSION)
 LINT    := v2.15.0
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pacer
 VENV    := $(CACHE)/venv-pyspark-$(PYSPARK)
-VERSION := 0.1.0-dev
+VERSION := $(shell cat VERSION)
 GO      := go
 LDFLAGS := -s -w -X github.com/sparkpacer/pacer/cli/config.release=$(VERSION)
 # Packages of real Spark runs: tested after the others, with the machine to themselves.
@@ -41,25 +41,34 @@ race: export COMPILER := 1
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## install what is missing: Maven, Python venv, pyspark, numpy, Docker (says what)
+setup: ## install what is missing: Maven, Python venv, pyspark, numpy, Docker (says what; build and jar take Maven alone)
 	@scripts/setup.sh
 
-jar: setup ## build spark/pacer-spark.jar if its sources changed
+tools:
+	@BUILDS=1 scripts/setup.sh
+
+jar: tools ## build spark/pacer-spark.jar if its sources changed
 	@scripts/jar.sh
 
-workloads: setup ## build the applications that bench-deadlines runs, if their sources changed
+workloads: tools ## build the applications that bench-deadlines runs, if their sources changed
 	@scripts/jar.sh workloads
 
 build: jar ## build bin/pacer, bin/planner and bin/nodecontroller
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 	@echo "built bin/pacer, bin/planner, bin/nodecontroller"
 
-demo: build ## run a real Spark application under two deadlines, in containers where Docker can run (5 to 8 minutes)
+packages: jar ## make deb, rpm and tar.gz for amd64 and arm64 in out/packages, reproducible (5 minutes the first time)
+	@scripts/packages.sh
+
+image: jar ## make an OCI archive with the planner and the node controller in out/packages, from scratch
+	@scripts/packages.sh image
+
+demo: setup build ## run a real Spark application under two deadlines, in containers where Docker can run (5 to 8 minutes)
 	@$(SPARK) scripts/docker.sh run bin/pacer demo --out out
 
 check: ## run vet and every test that needs nothing but Go (a minute)
@@ -76,7 +85,7 @@ test-all: setup ## run what test leaves out: random draws, other stories and Spa
 web-test: ## test the page in a browser, on real daemons with fake executors (installs chromium; 3 minutes)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) test -count 1 -v ./test/web $(ARGS)
 
-screenshots: jar ## take the pictures of docs/img, of applications on real Spark (installs chromium; 4 minutes)
+screenshots: setup jar ## take the pictures of docs/img, of applications on real Spark (installs chromium; 4 minutes)
 	@mkdir -p docs/img && PACER_TEST_PICTURES=$(CURDIR)/docs/img $(SPARK) $(GO) test -count 1 -v -timeout 20m -run '^TestScreenshots$$' $(E2E)
 
 race: jar ## run the Go tests with the race detector, real Spark runs left out
@@ -85,29 +94,29 @@ race: jar ## run the Go tests with the race detector, real Spark runs left out
 e2e: build ## run the tests with real Spark only (SPARK_VERSION=4.0.5: on that one)
 	@PACER_TEST_ALL=1 $(SPARK) $(GO) test -count 1 -v -timeout 30m $(E2E)
 
-bench: build ## measure into docs/figures.jsonl (an hour; ARGS="-only plan,idle" takes less, `go run ./test/bench help` has the rows)
+bench: setup build ## measure into docs/figures.jsonl (an hour; ARGS="-only plan,idle" takes less, `go run ./test/bench help` has the rows)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./test/bench figures $(ARGS)
 
-bench-deadlines: build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 to 5 hours; ARGS="-only group-by -slice" takes less)
+bench-deadlines: setup build workloads ## measure deadlines beside stock Spark, tuned stock Spark and Pacer at all cores (4 to 5 hours; ARGS="-only group-by -slice" takes less)
 	@$(SPARK) $(GO) run ./test/bench deadlines $(ARGS)
 
-bench-contention: build workloads ## measure several applications at once, on stock Spark and under Pacer's strategies (2 hours; ARGS="-only beside -runs 3" takes less)
+bench-contention: setup build workloads ## measure several applications at once, on stock Spark and under Pacer's strategies (2 hours; ARGS="-only beside -runs 3" takes less)
 	@$(SPARK) $(GO) run ./test/bench contention $(ARGS)
 
-bench-match: build ## measure runs that differ from their profile: how stages are recognised, deadlines in virtual time and live (45 minutes; ARGS="-only live" takes less)
+bench-match: setup build ## measure runs that differ from their profile: how stages are recognised, deadlines in virtual time and live (45 minutes; ARGS="-only live" takes less)
 	@$(SPARK) $(GO) run ./test/bench match $(ARGS)
 
 bench-admission: ## measure the rules that reserve for deadlines, in the world of units and on the engines (6 minutes)
 	@$(GO) run ./test/bench figures -only tr1,unknown $(ARGS)
 
-bench-queue: build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
+bench-queue: setup build ## measure how long somebody waits for a node that a long application can spare (15 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench queue $(ARGS)
 
-bench-sql: build ## measure a report of 22 queries that changes or comes in other orders: deadlines and answers (40 minutes; ARGS="-scale 0.1 -runs 1" takes less, ARGS="-certainty 0.5" keeps nothing)
+bench-sql: setup build ## measure a report of 22 queries that changes or comes in other orders: deadlines and answers (40 minutes; ARGS="-scale 0.1 -runs 1" takes less, ARGS="-certainty 0.5" keeps nothing)
 	@$(SPARK) $(GO) run ./test/bench sql $(ARGS)
 
 bench-attach: export YARN := 1
-bench-attach: build ## measure deadlines of applications whose executors a YARN starts, and what is left behind there (45 minutes; ARGS="-only attach-chain -runs 1" takes less)
+bench-attach: setup build ## measure deadlines of applications whose executors a YARN starts, and what is left behind there (45 minutes; ARGS="-only attach-chain -runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench attach $(ARGS)
 
 bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and how fast simulator and control laws are (10 minutes)
@@ -116,25 +125,25 @@ bench-scale: ## measure a planner of 10,000 nodes and 1,000 applications, and ho
 bench-web: ## measure the page, and what it costs a planner that somebody looks (4 minutes, installs chromium)
 	@axe=$$(scripts/browser.sh) && PACER_AXE=$$axe $(GO) run ./test/bench figures -only look,web,page $(ARGS)
 
-bench-profiles: build ## measure what event logs tell, what is foretold of other cores and deadlines, and what versions of profiles take (40 minutes)
+bench-profiles: setup build ## measure what event logs tell, what is foretold of other cores and deadlines, and what versions of profiles take (40 minutes)
 	@$(SPARK) $(GO) run ./test/bench profiles $(ARGS)
 
-bench-placement: build ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes; ARGS="-only live" on real Spark, 25 minutes)
+bench-placement: setup build ## measure where executors go when disks and networks are short, reading of traces, forecasts of memory (5 minutes; ARGS="-only live" on real Spark, 25 minutes)
 	@$(SPARK) $(GO) run ./test/bench placement $(ARGS)
 
-bench-memory: build ## measure what memory is used for: what the kernel protects, heaps that find their size, batch work on what others leave (80 minutes; ARGS="-only lend -runs 1" takes less)
+bench-memory: setup build ## measure what memory is used for: what the kernel protects, heaps that find their size, batch work on what others leave (80 minutes; ARGS="-only lend -runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench memory $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)
 
-bench-trust: build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
+bench-trust: setup build ## measure what TLS and credentials cost, attacks, faults in the simulator and fuzz targets, and add up what torture and soak have counted (50 minutes; ARGS="-only torture,soak" takes less)
 	@$(SPARK) scripts/docker.sh run $(GO) run ./test/bench trust $(ARGS)
 
-torture: build ## kill, cut, stop and fill what runs around real Spark, three applications at a time (6 minutes; ARGS="-minutes 30 -seed 7" for another time or the same faults)
+torture: setup build ## kill, cut, stop and fill what runs around real Spark, three applications at a time (6 minutes; ARGS="-minutes 30 -seed 7" for another time or the same faults)
 	@$(SPARK) $(GO) test -count 1 -v -timeout 24h ./test/torture -run '^TestTorture$$' $(if $(findstring -minutes,$(ARGS)),,-minutes 5) $(ARGS)
 
-soak: build ## run 1,000 applications on a planner and two node controllers in one process, and 60 on real Spark beside them, and look for what grows (30 minutes; ARGS="-soak 5m" takes less)
+soak: setup build ## run 1,000 applications on a planner and two node controllers in one process, and 60 on real Spark beside them, and look for what grows (30 minutes; ARGS="-soak 5m" takes less)
 	@soak() { $(GO) test -count 1 -v -timeout 24h ./test/torture -run "$$1" $(if $(findstring -soak,$(ARGS)),,-soak 30m) $(ARGS); }; failed=0; \
 	soak '^TestSoak$$' & fakes=$$!; export -f soak; $(SPARK) bash -c "soak '^TestSparkSoak$$'" || failed=1; wait $$fakes || failed=1; exit $$failed
 

@@ -5,7 +5,7 @@
 # tested (PYSPARK) and those of OLDEST and OTHERS, where they are given; Docker by
 # apt-get where that is easily had, as Pacer works without; what Go fetches, and Maven for the
 # jar. What cannot be installed is checked first: system, Go, JDK and, for what runs
-# Spark (AS_ROOT=1), root. COMPILER=1 installs the C compiler that Go's race detector
+# Spark (AS_ROOT=1), root. BUILDS=1 installs what building takes: Maven, and what it and Go fetch. COMPILER=1 installs the C compiler that Go's race detector
 # needs, PANDAS=1 pandas and pyarrow for the pyspark tested, DUCKDB=1 DuckDB and its TPC-H beside it, YARN=1 the classes of a YARN
 # and a Kubernetes for tests, BROWSER=1 chromium.
 # Says what it installs, in one line each, does nothing when all is there, and lets one caller at a time do it. It starts no daemon,
@@ -42,7 +42,7 @@ fi
 
 . scripts/apt.sh
 command -v mvn >/dev/null || apt_install maven
-command -v python3 >/dev/null || apt_install python3
+[[ -n ${BUILDS:-} ]] || command -v python3 >/dev/null || apt_install python3
 # Tests make networks of their own by it.
 [[ -z ${AS_ROOT:-} ]] || command -v ip >/dev/null || apt_install iproute2
 [[ -z ${AS_ROOT:-} ]] || command -v iptables >/dev/null || apt_install iptables
@@ -90,7 +90,7 @@ pyspark() { # venv pyspark-version
     has_packages "$1" "$2" || fail "pyspark $2 is not usable in $1"
 }
 
-pyspark "$VENV" "$PYSPARK"
+[[ -n ${BUILDS:-} ]] || pyspark "$VENV" "$PYSPARK"
 if [[ -n ${PANDAS:-} ]] && ! "$VENV/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null; then
     say "installing pandas and pyarrow into $VENV by pip (about 60 MB to fetch)"
     fetch "$VENV" arrow --only-binary :all:
@@ -144,7 +144,7 @@ not_at_boot() { # services
         fi
     done
 }
-install_docker
+[[ -n ${BUILDS:-} ]] || install_docker
 
 scripts/modules.sh
 
@@ -167,4 +167,8 @@ warm_maven() {
     touch "$stamp"
 }
 warm_maven
+if [[ -n ${BUILDS:-} ]]; then
+    say "ready to build: Go ${go#go}, JDK $major, Maven"
+    exit
+fi
 say "ready: Go ${go#go}, JDK $major, Maven, pyspark $PYSPARK${OLDEST:+, $OLDEST}${OTHERS:+, $OTHERS}"

@@ -40,6 +40,7 @@ tests() {
     (cd test/alerts && "$GO" test -json -vet=off -count 1 -timeout 30m .) # Fetches its modules, some 40 MB.
     step workloads scripts/jar.sh workloads --test
     step jar scripts/jar.sh
+    step packages scripts/packages.sh check
     for run in "$contained" '^TestTrouble$/^restarts$'; do
         PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
     done

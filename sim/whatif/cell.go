@@ -84,8 +84,8 @@ func (t *table) promises(cells []Cell) (later []float64, err error) {
 }
 
 // later is how many times later than its end at all cores a cell's deadline has to be for all draws to keep it. A run
-// is paced towards its deadline: a draw that keeps one may miss a later one. So each deadline is tried on all draws. The
-// promise is the one that they kept, if mostTries suffice.
+// is paced towards its deadline: a draw that keeps one may miss a later one. So each deadline is tried on all draws.
+// The promise is the one that they kept, if mostTries suffice.
 func (t *table) later(c Cell) (float64, error) {
 	later := 1 + spare
 	for range mostTries {

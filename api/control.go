@@ -352,7 +352,8 @@ type ControlRequest struct {
 	Log   *LogRequest `json:"log,omitempty"`
 	// Page is the part that is wanted of an answer that may be long, nil for all of it.
 	Page *Page `json:"page,omitempty"`
-	// Query is what is wanted of a report or of the cores' history, or which token is (VerbToken).
+	// Query is what is wanted of a report or of the cores' history, which token is (VerbToken), or what is submitted
+	// (VerbUpload, VerbSubmit).
 	Query *Query `json:"query,omitempty"`
 }
 
@@ -420,6 +421,8 @@ type ControlReply struct {
 	Estimated map[AppID]units.Fraction `json:"estimated,omitempty"`
 	// More says, of a Page, that there is more, and where it begins.
 	More string `json:"more,omitempty"`
+	// Piece is what is there of a file (VerbUpload).
+	Piece *FilePiece `json:"piece,omitempty"`
 	// Message is one line for the user.
 	Message string `json:"message,omitempty"`
 	// Release is the planner's version.
@@ -470,7 +473,9 @@ const (
 	VerbTicket     Verb = "ticket"
 	VerbToken      Verb = "auth-token"
 	// VerbProve asks for a node or a planner that stands by whether a token may look at metrics.
-	VerbProve Verb = "auth-prove"
+	VerbProve  Verb = "auth-prove"
+	VerbUpload Verb = "upload"
+	VerbSubmit Verb = "submit"
 )
 
 // Verbs are all of them.
@@ -481,5 +486,6 @@ func Verbs() []Verb {
 		VerbNodes, VerbDrain, VerbUndrain, VerbDivide, VerbEmpty, VerbSpare, VerbPolicy,
 		VerbPolicySet, VerbReport,
 		VerbCores, VerbExit, VerbBackup, VerbPing,
-		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket, VerbToken, VerbProve}
+		VerbLogs, VerbIssue, VerbPrincipals, VerbRevoke, VerbWeb, VerbTicket, VerbToken, VerbProve,
+		VerbUpload, VerbSubmit}
 }

@@ -148,6 +148,8 @@ type NodeRange struct {
 	Least    int  `json:"least,omitempty"`
 	Most     int  `json:"most,omitempty"`
 	HeapAuto bool `json:"heap_auto,omitempty"`
+	// Driver is the memory of its driver, which one of the nodes has room for beside executors; 0 where it runs elsewhere.
+	Driver units.Bytes `json:"driver_bytes,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same

@@ -77,6 +77,8 @@ type PlanApp struct {
 	// Launch is how its executors are started; nil where the node has taken a Plan that
 	// said so, and it has not changed since.
 	Launch *Launch `json:"launch,omitempty"`
+	// Component is how the component is started that Executors have by its name; nil where they have none.
+	Component *Component `json:"component,omitempty"`
 	// Executors are those that should run on the node, in order of id. The node
 	// starts what is missing once and stops what is not listed; one that exited
 	// stays exited until the planner lists a new id.

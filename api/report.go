@@ -40,9 +40,14 @@ type Query struct {
 	To   int `json:"to_version,omitempty"`
 	// Token is the one that is wanted.
 	Token TokenRequest `json:"token,omitzero"`
+	// Submit is a driver for a node to start, or a piece of a file of it.
+	Submit *Submit `json:"submit,omitempty"`
 }
 
 func (q *Query) validate(f *faults) {
+	if q.Submit != nil {
+		q.Submit.validate(f)
+	}
 	f.check(q.By == "" || slices.Contains(ReportBys(), q.By), "by is %q, want one of %v", Clip(string(q.By), MostToken),
 		ReportBys())
 	f.finite("since_s", float64(q.Since))

@@ -313,6 +313,9 @@ func (a *PlanApp) look(f *faults) {
 	if a.Launch != nil {
 		a.Launch.validate(f)
 	}
+	if a.Component != nil {
+		a.Component.validate(f)
+	}
 	if f.pass == fits {
 		a.Executors = a.Executors[:min(len(a.Executors), MostExecutors)]
 	}

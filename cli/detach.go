@@ -30,6 +30,9 @@ func (l *launch) detach(ctx context.Context) (err error) {
 	if l.config, err = l.configuration(); err != nil {
 		return err
 	}
+	if l.nodes {
+		return l.submit(ctx)
+	}
 	conn, done, err := l.planner(ctx)
 	if err != nil {
 		return err

@@ -29,7 +29,8 @@ Usage:
   pacer submit [--pacer-...] [any spark-submit flag] APP [arguments of APP]
 
 Flags of its own (before APP; all others go to spark-submit in their order):
-  --detach                     return when the application has registered, and leave it running
+  --detach                     return when the application has registered (in cluster mode: is taken), and leave
+                               it running
   --pacer-deadline 90s|15m     finish this long after now: pacer submit has exited by then
   --pacer-by 06:00             finish by this time (the next 06:00, local time)
   --pacer-profile NAME         profile to plan with (default: that of the application's name
@@ -48,6 +49,11 @@ Flags of its own (before APP; all others go to spark-submit in their order):
 The same without this wrapper:
   spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
       --conf spark.pacer.deadline=90s APP      (or spark.pacer.by=06:00)
+
+The driver on a node of Pacer's, whose memory it counts to:
+  pacer submit --deploy-mode cluster [--supervise] [--detach] [--pacer-...] APP [arguments]
+Local files of APP, --jars, --files, --py-files and --archives go up; all else stays where it is.
+pacer submit follows it and ends with its exit code. SIGINT and SIGTERM end it, kill -9 leaves it.
 
 Where YARN or Kubernetes (k8s://...) starts the executors, on nodes with nodecontroller --attach:
   pacer submit --master yarn [--deploy-mode cluster] [--pacer-...] APP, or without this wrapper
@@ -127,6 +133,8 @@ type launch struct {
 	aside []string
 	// config is the configuration; its Client is how the planner is reached.
 	config config.Config
+	// nodes says that one of Pacer's own nodes is to start the driver.
+	nodes bool
 	// shipped are the files without a name that --files brings to the driver.
 	shipped []*os.File
 }
@@ -136,6 +144,9 @@ type launch struct {
 func (l *launch) submit(ctx context.Context) error {
 	if err := l.read(ctx); err != nil {
 		return err
+	}
+	if l.nodes {
+		return onNodes(ctx, l)
 	}
 	env := l.authenticate()
 	conn, done, err := l.askedPlanner(ctx)
@@ -357,12 +368,16 @@ func (l *launch) configuration() (config.Config, error) {
 	}
 	if mode := l.given(confDeployMode, "--deploy-mode"); mode != "" && mode != "client" && !l.inCluster() {
 		aside := l.files.modeAside(l.line)
-		if aside == "" || l.attaches() {
-			return config.Config{}, command.Usagef("%s: deploy mode %s is not supported: Pacer runs drivers in client mode only",
-				l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
+		switch {
+		case aside != "" && !l.attaches():
+			l.settings[confDeployMode] = "client"
+			l.aside = append(l.aside, aside)
+		case mode == "cluster" && !l.attaches():
+			l.nodes = true
+		default:
+			return config.Config{}, command.Usagef("%s: deploy mode %s is not supported: want client, or cluster on "+
+				"Pacer's own nodes and on YARN", l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
 		}
-		l.settings[confDeployMode] = "client"
-		l.aside = append(l.aside, aside)
 	}
 	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
 		return config.Config{}, command.Usagef("%s=false: pacer submit waits for the application, "+

@@ -166,7 +166,7 @@ func TestExtraPropertiesComeFirst(t *testing.T) {
 		}
 	}
 	o := w.run(t, "submit", "--pacer-planner", f.address, "--extra-properties-file", "one", "--extra-properties-file", "cluster", "app.py")
-	o.wantLine(t, command.ExitUsage, "deploy mode cluster")
+	o.wantLine(t, command.ExitUsage, "one.jar is not there") // Cluster mode: files go up.
 }
 
 // What runs, for an application that has no name of its own, and a deadline that is a moment, in the
@@ -248,8 +248,9 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 		"--master yarn --conf spark.pacer.planner=a:1 --pacer-planner b:2 app.py":   "differ",
 		"--master local[2] app.py":                                                  "local[2]",
 		"--conf spark.master=spark://x app.py":                                      "spark://x",
-		"--deploy-mode cluster app.py":                                              "cluster",
-		"--conf spark.submit.deployMode=cluster app.py":                             "cluster",
+		"--deploy-mode cluster app.py":                                              "the application: app.py is not there",
+		"--conf spark.submit.deployMode=cluster app.py":                             "the application: app.py is not there",
+		"--deploy-mode nowhere app.py":                                              "deploy mode nowhere",
 		"--remote sc://x app.py":                                                    "Connect",
 		"--master sparkpacer://a:1 --pacer-planner b:2 app.py":                      "differ",
 		"--pacer-planner nonsense app.py":                                           "host:port",
@@ -290,11 +291,11 @@ func TestTheModeOfAFilesMasterGoesWithIt(t *testing.T) {
 	path := filepath.Join(w.fakeSpark(t, "exit 0"), "conf", "spark-defaults.conf")
 	for _, c := range []struct{ file, args, refused string }{
 		{"spark.master yarn\nspark.submit.deployMode cluster\n", "", ""},
-		{"spark.submit.deployMode cluster\n", "", path + ": spark.submit.deployMode"},
+		{"spark.submit.deployMode cluster\n", "", "the application: app.py is not there"},
 		{"spark.master yarn\nspark.submit.deployMode cluster\n", "--deploy-mode client", ""},
-		{"spark.master yarn\n", "--deploy-mode cluster", "--deploy-mode: deploy mode cluster"},
-		{"spark.master yarn\n", "--conf spark.submit.deployMode=cluster", "--conf spark.submit.deployMode: deploy mode cluster"},
-		{"spark.master sparkpacer://" + f.address + "\nspark.submit.deployMode cluster\n", "", path + ": spark.submit.deployMode"},
+		{"spark.master yarn\n", "--deploy-mode cluster", "the application: app.py is not there"},
+		{"spark.master yarn\n", "--conf spark.submit.deployMode=cluster", "the application: app.py is not there"},
+		{"spark.master sparkpacer://" + f.address + "\nspark.submit.deployMode cluster\n", "", "the application: app.py is not there"},
 		{"spark.pacer.deadline whenever\n", "", path + ": spark.pacer.deadline"},
 		{"spark.pacer.deadline whenever\n", "--pacer-deadline 5m", ""},
 		{"spark.pacer.by 25:00\n", "", path + ": spark.pacer.by"},

@@ -159,7 +159,7 @@ func (t *term) register(by api.Principal, r api.RegisterRequest, reply func(api.
 // Control answers what is about credentials and logs, and hands over all else.
 func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 	answer := func(a api.ControlReply) {
-		if a.V = api.Version; a.Error != nil || access.Changes(verb) && r.Backup == nil {
+		if a.V = api.Version; a.Error != nil || access.Changes(verb) && r.Backup == nil && verb != api.VerbUpload {
 			t.access.audit.asked(by, auditLine{Verb: string(verb), What: about(r)}, a.Error)
 		}
 		reply(a)
@@ -173,6 +173,14 @@ func (t *term) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 		answer(a)
 	case api.VerbTicket:
 		t.access.askTicket(by, r.Issue, func(err error) { answer(api.ControlReply{Error: api.ToWire(err)}) })
+	case api.VerbUpload:
+		go func() { answer(t.upload(by, r)) }()
+	case api.VerbSubmit:
+		if err := t.lacks(by, r); err != nil {
+			answer(api.ControlReply{Error: api.ToWire(err)})
+			return
+		}
+		t.loop.Control(by, verb, r, answer)
 	case api.VerbExit:
 		t.loop.Control(by, verb, r, func(a api.ControlReply) {
 			go func() { t.access.ended(t.access.exited(by, r.Submission)) }()

@@ -47,6 +47,8 @@ type PlannerConfig struct {
 	// State is the directory of planner.db; with NatsURL the state is in that server's JetStream, where
 	// planners share it, and State has files only.
 	State string
+	// UploadBytes is how many bytes the files of drivers have together that nodes are to start.
+	UploadBytes units.Bytes
 	// Preset names the one of planner.Presets that Engine has begun with.
 	Preset string
 	// Engine is the planning itself.
@@ -66,7 +68,8 @@ type PlannerConfig struct {
 // DefaultPlannerConfig serves this machine only.
 func DefaultPlannerConfig() PlannerConfig {
 	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(),
-		Preset: planner.PresetPacer, Engine: planner.Default()}
+		UploadBytes: 2 * units.GiB,
+		Preset:      planner.PresetPacer, Engine: planner.Default()}
 }
 
 // Validate reports every fault of c at once, but those of one key alone, which package config
@@ -126,9 +129,9 @@ type NodeConfig struct {
 	Mounts  string
 
 	// ExecutorUser is whom all executors run as, by name or number; root has to be named. EachUser is as none.
-	// "" depends on the application. It is the user who has submitted it, where the planner has made sure of that and this
-	// machine knows the user. Where nobody is known it is whoever has called sudo or, without root, started this process;
-	// else a user id of ExecutorUIDs (executor.ParseUIDs), one for each application.
+	// "" depends on the application. It is the user who has submitted it, where the planner has made sure of that
+	// and this machine knows the user. Where nobody is known it is whoever has called sudo or, without root, started
+	// this process; else a user id of ExecutorUIDs (executor.ParseUIDs), one for each application.
 	ExecutorUser string
 	ExecutorUIDs string
 	// SparkHome and JavaHome win over the driver's when they are set. SparkHomes and

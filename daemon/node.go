@@ -53,18 +53,20 @@ type NodeDaemon struct {
 	strain    strain
 	guards    guards // None when they are turned off.
 	executors *executors
-	attach    *attachment // Nil on a node that starts executors.
-	disk      *disk
-	rates     *rates
-	docker    *docker.Engine // nil without containers.
-	archives  *archives
-	loop      *node.Loop
-	store     *nodeStore
-	metrics   *metrics.Node
-	history   *replay.Recorder // nil without a history.
-	enrolment *enrolment
-	conn      *bus.Conn
-	site      *site
+	// driverLine makes command lines of drivers, nil on a node that starts none.
+	driverLine driverLine
+	attach     *attachment // Nil on a node that starts executors.
+	disk       *disk
+	rates      *rates
+	docker     *docker.Engine // nil without containers.
+	archives   *archives
+	loop       *node.Loop
+	store      *nodeStore
+	metrics    *metrics.Node
+	history    *replay.Recorder // nil without a history.
+	enrolment  *enrolment
+	conn       *bus.Conn
+	site       *site
 
 	up    chan struct{} // Of one: the connection is there.
 	ready sync.Once
@@ -248,6 +250,7 @@ func (n *NodeDaemon) command() (commandLine, error) {
 				Runtime: n.executors.runtime, Groups: n.groups, Layout: n.layout, Users: n.executors.users}.Make(ctx)
 		})
 	}
+	n.driverLine = n.lineOf(settings)
 	return func(key node.Key, launch api.Launch, paths executor.Paths, user executor.Credential) (executor.CommandLine,
 		error) {
 		settings := settings
@@ -357,6 +360,9 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 			group: n.executors.group, memories: map[node.Key]*memoryOf{}, contained: n.docker != nil}
 		n.undo.add(read.close)
 		watch.Runtime, ports.Quotas, ports.Pages, ports.Memory = n.executors, n.executors, read, read
+		if n.driverLine != nil {
+			ports.Components = n.newDrivers()
+		}
 	}
 	if n.history != nil {
 		ports.Calls = n.history.Record

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -39,6 +40,7 @@ type term struct {
 	loop    *planner.Loop
 	cores   coresHistory
 	backups backups
+	uploads *uploads
 }
 
 // ownTerm starts on the store in the state directory.
@@ -59,10 +61,14 @@ func (p *PlannerDaemon) newTerm(t *term, who shelf) (*term, error) {
 	if t.engine, err = loadPlanner(p.cfg.Engine, t.db); err == nil {
 		t.access, err = p.openAccess(who, t.engine.Keys())
 	}
+	if err == nil {
+		t.uploads, err = openUploads(filepath.Join(p.cfg.State, "uploads"), p.cfg.UploadBytes, planner.Files(t.engine))
+	}
 	if err != nil {
 		return nil, errors.Join(err, t.undo.close())
 	}
 	t.undo.add(func() error { t.access.clerk.Wait(); return nil })
+	t.undo.add(t.uploads.close)
 	return t, nil
 }
 
@@ -73,7 +79,7 @@ func (t *term) begin() error {
 		p.log.Warn("an operator's credential cannot be written: others are made by `pacer auth issue`", "error", err)
 	}
 	t.loop = planner.NewLoop(t.engine, t, plannerStore{t.db, p.metrics},
-		t.access.observe(observePlanner(p.log, p.metrics)))
+		t.access.observe(t.uploads.observe(t.userOf, observePlanner(p.log, p.metrics))))
 	t.loop.Owner = t.access.keyring.Owner
 	t.access.hear(func(who api.Principal, revoked bool) {
 		if revoked {
@@ -84,7 +90,7 @@ func (t *term) begin() error {
 	t.loop.Silence(t.silence) // Before anything that a node says now.
 	stop, err := bus.ServePlanner(p.conn, t.access.keyring, bus.Handlers{
 		Register: t.register, Events: t.loop.Events, Hello: t.loop.Hello, Status: t.status,
-		Control: t.Control, PlanQuery: t.loop.Plan,
+		Control: t.Control, PlanQuery: t.loop.Plan, Fetch: t.fetch,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ func (c UpConfig) inProcess(p *PlannerDaemon, runsIn func() string) NodeConfig {
 	n := c.Node
 	n.Planner, n.Plaintext, n.Owners = p.Address(), c.Planner.Plaintext, c.Planner.Owners
 	n.TLS = c.Planner.beside(n.HTTP)
+	n.TLS.CA = cmp.Or(n.TLS.CA, c.Planner.Trust().CA) // Drivers on the node reach the planner as others do.
 	if server := p.Bus(); server != nil {
 		if c.Planner.Listen == "" {
 			n.Planner = bus.DefaultAddress // No planner listens there: it only tells the node that it is on this machine.

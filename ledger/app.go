@@ -381,10 +381,13 @@ func (a *App) Pacing() string {
 	return string(a.Promise.Mode)
 }
 
-// MayBorrow reports whether executors of t, whose promise p is, may be lent their memory, as those of a batch
-// application without a deadline that is managed. All other applications are promised theirs.
-func (p *Promise) MayBorrow(t *Tenant) bool {
-	return t.Class == api.ClassBatch && p.Deadline == 0 && t.Launch.Attach == nil && !t.Launch.Mode.Unmanaged()
+// MayBorrow reports whether executors that a gets, whose promise p is, may be lent their memory, as those of a batch
+// application without a deadline that is managed. All other applications are promised theirs, and a is while a node is
+// to start its driver: executors that no node has started yet cannot give memory back.
+func (p *Promise) MayBorrow(a *App) bool {
+	t := &a.Tenant
+	return t.Class == api.ClassBatch && p.Deadline == 0 && t.Launch.Attach == nil && !t.Launch.Mode.Unmanaged() &&
+		!a.held.awaits && (t.Nodes.Driver == 0 || len(t.Executors) > 0)
 }
 
 // At returns now on a's deadline clock.

@@ -87,6 +87,14 @@ func auditMemory(l *Ledger) string {
 			of.promised += a.Tenant.Claim()
 			found[node] = of
 		}
+		if on := a.held.lodges; on.Node != "" {
+			of := found[on.Node]
+			of.promised += on.Memory
+			found[on.Node] = of
+			if n := l.nodes[on.Node]; n != nil && !slices.Contains(n.book.lodgers, a) {
+				return fmt.Sprintf("node %s does not have component %s of %s", on.Node, on.ID, a.ID)
+			}
+		}
 	}
 	for _, w := range waiting {
 		known := slices.DeleteFunc(slices.Clone(w.Given), func(g Given) bool { return l.apps[g.App] == nil })

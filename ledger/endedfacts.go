@@ -62,6 +62,9 @@ func (f Archived) apply(l *Ledger) error {
 		l.batch.nodes[x.Node] = true // Its Plan may name a as exiting, for which nobody waits any more.
 		l.free(a, x)
 	}
+	lodged := a.held.lodges
+	a.held.lodges = Lodging{}
+	lodge(lodged, a, l)
 	l.removeApp(a)
 	removeFacets(a, l)
 	return nil

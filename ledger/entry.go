@@ -16,6 +16,7 @@ type planEntry struct {
 	least     units.Cores
 	most      units.Cores
 	reserved  bool
+	component *api.Component
 	executors []api.ExecutorID
 	// lent are those of executors whose memory is lent, taken those of them that go.
 	lent, taken []api.ExecutorID
@@ -37,7 +38,7 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 
 func (p *planEntry) equal(o *planEntry) bool {
 	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
-		p.most == o.most && p.reserved == o.reserved &&
+		p.most == o.most && p.reserved == o.reserved && p.component == o.component &&
 		slices.Equal(p.executors, o.executors) && slices.Equal(p.lent, o.lent) && slices.Equal(p.taken, o.taken) &&
 		slices.Equal(p.targets, o.targets)
 }

@@ -51,6 +51,10 @@ type Facet[T Subject, S any] struct {
 	Passing bool
 	// Queued is where an application waits that has the value and goes on without executors, nil where it does not wait.
 	Queued func(S) *api.Queue
+	// Lodges is the component that a node runs for an application that has the value, and Awaits whether its executors are
+	// to be started when that has registered; nil for none.
+	Lodges func(S) Lodging
+	Awaits func(S) bool
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
 
@@ -73,7 +77,7 @@ func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	all := kindsOf[T]()
 	f.place = len(*all)
 	plans := f.Cores != nil || f.Drains != nil || f.Pacing != nil || f.Observed != nil || f.Wants != nil ||
-		f.Holds != nil || f.Queued != nil
+		f.Holds != nil || f.Queued != nil || f.Lodges != nil || f.Awaits != nil
 	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds,
 		part: f.Part, passing: f.Passing, plans: plans})
 	return &f
@@ -210,6 +214,12 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 	}
 	if f.Queued != nil {
 		e.queued = cmp.Or(e.queued, f.Queued(s))
+	}
+	if f.Lodges != nil {
+		e.lodges = f.Lodges(s)
+	}
+	if f.Awaits != nil {
+		e.awaits = e.awaits || f.Awaits(s)
 	}
 	if f.Instead != nil {
 		if p := f.Instead(s); p != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/profiles"
@@ -68,6 +69,8 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.Registered{ID: "app-6", Name: "p", Serial: 7, Tenant: ledger.Tenant{Launch: api.Launch{Withheld: 1}}, Seats: &ledger.Seats{Nodes: []string{"b"}}}, ledger.ExecutorLost{App: "app-6", ID: "1"},
 		ledger.Registered{ID: "app-8", Name: "p", Serial: 8, Seats: &ledger.Seats{Nodes: []string{"a", "b"}, Cores: 8}, Promise: ledger.Promise{Deadline: 60, Mode: ledger.Recording}}, ledger.ExecutorLeaving{App: "app-8", ID: "2", For: "app-5", Node: "b"},
 		ledger.Registered{ID: "app-11", Name: "p", Serial: 9, Tenant: ledger.Tenant{Class: api.ClassBatch}, Seats: &ledger.Seats{Nodes: []string{"a", "b"}, Cores: 8, Lent: true}},
+		ledger.Registered{ID: "app-12", Name: "p", Serial: 10, Seats: &ledger.Seats{Nodes: []string{"b"}}},
+		component.Taken{OfApp: ledger.OfApp{App: "app-12"}, Component: &api.Component{Name: api.DriverName, Memory: 1}, Node: "b"},
 		ledger.Noticed{App: app, Text: "a notice"}, ledger.Waited{For: time.Second}, ledger.Passed{For: time.Second},
 	} {
 		if err := l.Record(f); err != nil {
@@ -96,15 +99,16 @@ func examples() []ledger.Fact {
 		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeSilent{Node: "a", For: time.Minute}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
 		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
 		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.UnknownExecutor{{ID: "3", State: api.ExecutorRunning}}},
-		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 10}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
+		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 11}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
 		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
 		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
 		ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"b"}, Cores: 4}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
 		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},
-		ledger.Registered{ID: "app-4", Serial: 10}, ledger.ReplacementSent{App: "app-6", ID: "2", Lost: "b", Node: "b"},
+		ledger.Registered{ID: "app-4", Serial: 11}, ledger.ReplacementSent{App: "app-6", ID: "2", Lost: "b", Node: "b"},
 		ledger.PlaceGivenBack{App: "app-6", Node: "b"}, ledger.ReplacementStopped{App: app},
 		ledger.Resized{App: app, Cores: 9},
 		ledger.RunEnded{App: app, State: api.AppFailed, At: 4}, ledger.RunTakenBack{Name: "q", App: app},
+		ledger.Anew{App: "app-12"}, ledger.DriverCame{App: "app-12", Name: "q", Promise: ledger.Promise{Mode: ledger.Recording}},
 		ledger.Seated{App: app, Nodes: []string{"b"}}, ledger.SeatsLooked{App: app, Crowded: true}, ledger.StageAimed{App: app, Stage: key, First: 9, Targets: targets},
 		ledger.StageEnded{App: app, Done: api.StageDone{StageKey: key, Tasks: 4}, At: 3}, ledger.StageMatched{App: second, Stage: key},
 		ledger.StageReady{App: app, Ready: api.StageReady{StageKey: api.StageKey{Stage: 4}, Tasks: 4}, At: 3, Seq: 2},

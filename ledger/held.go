@@ -16,6 +16,15 @@ type facets struct {
 	was *api.Profile
 }
 
+// Lodging is a component that a node runs for an application beside executors (Facet.Lodges): with ID for a name in
+// Plans and statuses. It claims Memory.
+type Lodging struct {
+	Node      string
+	ID        api.ExecutorID
+	Memory    units.Bytes
+	Component *api.Component
+}
+
 // effect is what the values say together of what has them.
 type effect struct {
 	// cores are those that they reserve (Facet.Cores), drains says that one keeps executors away (Facet.Drains), pacing
@@ -32,6 +41,10 @@ type effect struct {
 	holds []Hold
 	// queued is where an application waits that goes on without executors (Facet.Queued).
 	queued *api.Queue
+	// lodges is what a node runs for an application (Facet.Lodges), awaits that its executors wait for that
+	// (Facet.Awaits).
+	lodges Lodging
+	awaits bool
 	// instead is what is planned with in the place of a profile (Facet.Instead), bytes how many all take in the store.
 	instead any // A *Profile.
 	bytes   int

@@ -30,6 +30,14 @@ func (f Registered) Line() Line {
 	}
 }
 
+func (f Anew) Line() Line {
+	return usual("application begun again", ofApp(f.App), "%s begins again: its driver was lost", f.App)
+}
+
+func (f DriverCame) Line() Line {
+	return usual("driver registered", ofApp(f.App), "the driver of %s (%q) has registered", f.App, f.Name)
+}
+
 func (f Reclaimed) Line() Line {
 	if f.Name == "" {
 		return quiet("executors taken over")

@@ -45,7 +45,7 @@ func checkRoom(l *Ledger, a *App, claim units.Bytes, nodes []string, lent bool) 
 	if len(nodes) == 0 {
 		return fmt.Errorf("application %s has no seats", a.ID)
 	}
-	if lent && !a.Promise.MayBorrow(&a.Tenant) {
+	if lent && !a.Promise.MayBorrow(a) {
 		return fmt.Errorf("application %s is promised its memory", a.ID)
 	}
 	wanted := make(map[string]units.Bytes, len(nodes))

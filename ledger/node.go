@@ -84,7 +84,9 @@ type nodeBook struct {
 	lend             api.Lending // As its Plan says, that in force or one of before.
 	tenants          []*Allocation
 	kernel           api.Kernel
-	held             facets
+	// lodgers is of whom it runs a component, in order of application.
+	lodgers []*App
+	held    facets
 }
 
 // claims are what is claimed of a node: promised, also to executors that are to replace lost ones, and lent; spare is

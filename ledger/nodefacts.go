@@ -73,7 +73,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 	n := l.nodes[f.Node]
 	if n == nil {
 		n = &Node{NodeRecord: NodeRecord{Node: f.Node}, Published: l.uptime,
-			book: nodeBook{claims: l.claims[f.Node], tenants: l.allocations[f.Node]}}
+			book: nodeBook{claims: l.claims[f.Node], tenants: l.allocations[f.Node], lodgers: lodgers(f.Node, l)}}
 		l.nodes[f.Node] = n
 		l.relist()
 	}
@@ -224,7 +224,7 @@ func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Unk
 	}
 	for i := range s.Executors {
 		x := &s.Executors[i]
-		if x.State == api.ExecutorExited {
+		if x.State == api.ExecutorExited || x.ID.Component() {
 			continue
 		}
 		if a := l.apps[x.App]; a != nil {

@@ -16,14 +16,19 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 	if entry.band == api.BandPromised && t.App.Marks.Behind {
 		entry.band = api.BandBehind
 	}
-	for _, x := range t.Executors {
-		entry.executors = append(entry.executors, x.ID)
-		if x.Lent() {
-			entry.lent = append(entry.lent, x.ID)
+	if t.App.Running() && !t.App.held.awaits {
+		for _, x := range t.Executors {
+			entry.executors = append(entry.executors, x.ID)
+			if x.Lent() {
+				entry.lent = append(entry.lent, x.ID)
+			}
+			if x.Taken() {
+				entry.taken = append(entry.taken, x.ID)
+			}
 		}
-		if x.Taken() {
-			entry.taken = append(entry.taken, x.ID)
-		}
+	}
+	if on := t.App.held.lodges; on.Node == n.Node {
+		entry.executors, entry.component = append(entry.executors, on.ID), on.Component
 	}
 	for _, s := range t.App.opened {
 		app := t.App
@@ -78,7 +83,7 @@ func (l *Ledger) content(n *Node) content {
 		if here.App.Outcome.Exiting(here.App.Tenant.Watched) {
 			exiting = append(exiting, here.App.ID)
 		}
-		if !here.App.Running() || n.UnknownExecutors(here.App.ID) != nil {
+		if !here.App.Running() || n.UnknownExecutors(here.App.ID) != nil || here.App.held.awaits {
 			continue
 		}
 		if here.entry == nil {
@@ -86,7 +91,20 @@ func (l *Ledger) content(n *Node) content {
 		}
 		entries = append(entries, here.entry)
 	}
-	return content{entries, exiting, l.divisionOf(n), l.cfg.Lend}
+	return content{withLodgers(entries, n), exiting, l.divisionOf(n), l.cfg.Lend}
+}
+
+// withLodgers is has, in order of application, with those beside them of which n runs a component alone.
+func withLodgers(has []*planEntry, n *Node) []*planEntry {
+	for _, a := range n.book.lodgers {
+		at, found := slices.BinarySearchFunc(has, a.ID, func(e *planEntry, id api.AppID) int {
+			return cmp.Compare(e.app, id)
+		})
+		if !found {
+			has = slices.Insert(has, at, (&Allocation{App: a}).makeEntry(n))
+		}
+	}
+	return has
 }
 
 // compare compares n's Plan with what it should be, and reports whether there is a new one.
@@ -201,7 +219,7 @@ func (l *Ledger) plan(n *Node) api.Plan {
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band,
 			Class: a.Tenant.Class, Least: entry.least, Reserved: entry.reserved, Cap: entry.most,
-			Executors: entry.executors, Loans: entry.lent, Taken: entry.taken}
+			Component: entry.component, Executors: entry.executors, Loans: entry.lent, Taken: entry.taken}
 		t := l.allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.

@@ -41,10 +41,11 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 	changed := false
 	switch {
 	case s.app != nil:
-		observed := s.app.held.observed
+		observed, lodged := s.app.held.observed, s.app.held.lodges
 		if changed, err = takeIn(s.app, l, f); changed {
 			s.parts |= partPlans
 		}
+		lodge(lodged, s.app, l)
 		if observed != s.app.held.observed {
 			for _, node := range s.app.Seats() {
 				retell(l, l.nodes[node], l.allocation(s.app, node))

@@ -20,6 +20,8 @@ type Seats struct {
 	Cap     units.Cores
 	// Lent says that the memory of executors is lent.
 	Lent bool
+	// Driver is the node that runs its driver, "" for one that runs elsewhere.
+	Driver string
 }
 
 // errAttached is why an application has no seats.
@@ -40,10 +42,34 @@ func (s *Seats) check(l *Ledger, a *App) error {
 	if err := checkRoom(l, a, claim, s.Nodes, s.Lent); err != nil {
 		return err
 	}
+	if s.Driver != "" {
+		if err := s.checkDriver(l, a, claim); err != nil {
+			return err
+		}
+	}
 	for _, node := range s.Nodes {
 		if l.View().LaunchBytes(l.nodes[node])+a.Tenant.Launch.Bytes()+nameBytes*len(a.Name) > api.MostPlanLaunches {
 			return fmt.Errorf("the plan of node %s does not hold the launch of %s", node, a.ID)
 		}
+	}
+	return nil
+}
+
+// checkDriver says why the node of a's driver does not hold it beside executors of a that claim so much each.
+func (s *Seats) checkDriver(l *Ledger, a *App, claim units.Bytes) error {
+	n := l.nodes[s.Driver]
+	if n == nil {
+		return fmt.Errorf("node %s is not there", s.Driver)
+	}
+	wanted := a.Tenant.Nodes.Driver
+	for _, node := range s.Nodes {
+		if node == s.Driver {
+			wanted += claim
+		}
+	}
+	if free := l.View().Free(n); wanted > free {
+		return fmt.Errorf("the driver of %s and its executors there need %v of node %s, which has %v left", a.ID, wanted,
+			s.Driver, max(0, free))
 	}
 	return nil
 }

@@ -61,6 +61,8 @@ type Action struct {
 	Limit  units.Bytes
 	Lent   bool
 	Launch *api.Launch
-	State  *State
-	Status *api.NodeStatus
+	// Component is what ActStart starts in an executor's place, nil for an executor.
+	Component *api.Component
+	State     *State
+	Status    *api.NodeStatus
 }

@@ -98,7 +98,11 @@ func (r *roster) reconcile(now units.Instant) {
 		if x.life.launching && !x.life.asked {
 			x.life.asked = true
 			r.out.changed = true
-			r.out.act(Action{Kind: ActStart, Key: x.key, Launch: r.launchOf(x.key.App), Lent: x.memory.loan.lent})
+			start := Action{Kind: ActStart, Key: x.key, Launch: r.launchOf(x.key.App), Lent: x.memory.loan.lent}
+			if start.Component = x.life.component; x.life.component != nil {
+				start.Launch = x.life.component.Launch(start.Launch)
+			}
+			r.out.act(start)
 		}
 		takeBack(x, r, now)
 		return false

@@ -95,7 +95,12 @@ type life struct {
 	found    Found
 	// refused says that it exited for being another application's.
 	refused bool
+	// component is what runs in the place of an executor, nil for an executor.
+	component *api.Component
 }
+
+// isComponent reports whether x runs in the place of an executor.
+func (x *executor) isComponent() bool { return x.key.ID.Component() }
 
 // seen is what Samples have shown of an executor.
 type seen struct {
@@ -266,7 +271,7 @@ func (x *executor) sample(now units.Instant, perSecond float64) {
 // describe fills s, which is zero. A page that is older than stale is too old.
 func (x *executor) describe(s *api.ExecutorStatus, now units.Instant, stale time.Duration) {
 	s.App, s.ID, s.State, s.PID, s.CPU = x.key.App, x.key.ID, x.life.state, x.life.pid, x.seen.cpu
-	s.Stale = x.life.state == api.ExecutorRunning && now.Sub(x.seen.pageAt) > stale
+	s.Stale = x.life.state == api.ExecutorRunning && !x.isComponent() && now.Sub(x.seen.pageAt) > stale
 	s.Quota, s.Throttled = api.Unknown, units.FromDuration(x.seen.throttled)
 	s.Waiting = x.memory.waits && !x.life.started
 	if x.life.state == api.ExecutorExited {

@@ -312,10 +312,16 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 		l.reports.Offer(a.Status)
 	case ActStart:
 		// An executor that runs must be remembered: a start waits for the save, a tick never does.
-		key, launch, lent, saved := a.Key, *a.Launch, a.Lent, l.saved
+		key, launch, lent, component, saved := a.Key, *a.Launch, a.Lent, a.Component, l.saved
 		l.job(ActStart, key, func() error {
 			l.saves.Await(saved)
-			return l.ports.Runtime.Start(ctx, key, launch, lent)
+			if component == nil {
+				return l.ports.Runtime.Start(ctx, key, launch, lent)
+			}
+			if l.ports.Components == nil {
+				return api.Errorf(api.KindInvalid, "this node starts no drivers")
+			}
+			return l.ports.Components.StartComponent(ctx, key, launch, *component)
 		})
 	case ActStop:
 		key := a.Key

@@ -79,7 +79,7 @@ func addApps(p *api.Plan, apps []api.PlanApp) {
 
 // living are the executors of a that run, or are about to.
 func (a *app) living() (ids []api.ExecutorID) {
-	for _, x := range a.executors {
+	for _, x := range slices.Concat(a.executors, a.components) {
 		if x.life.state != api.ExecutorExited && (x.life.started || x.life.here) {
 			ids = append(ids, x.key.ID)
 		}
@@ -115,7 +115,7 @@ func (o orphans) pass(r *roster, now units.Instant, deaf bool) {
 			r.orphans = maps.Clone(r.orphans)
 			r.orphans[a.plan.ID], r.out.dirty = now, true
 		case waited >= r.cfg.Grace:
-			r.out.event(Event{Kind: EventOrphanStopped, Key: a.executors[0].key, Count: living,
+			r.out.event(Event{Kind: EventOrphanStopped, Key: slices.Concat(a.executors, a.components)[0].key, Count: living,
 				Detail: fmt.Sprintf("no planner has named it for %v, and it has no task here", r.cfg.Grace)})
 			abandon(r, a)
 		}
@@ -125,7 +125,7 @@ func (o orphans) pass(r *roster, now units.Instant, deaf bool) {
 // abandon takes an orphan out of the Plan: reconcile stops what is left of it.
 func abandon(r *roster, a *app) {
 	id := a.plan.ID
-	for _, x := range a.executors {
+	for _, x := range slices.Concat(a.executors, a.components) {
 		x.life.listed = false
 	}
 	r.apps = slices.DeleteFunc(r.apps, func(b *app) bool { return b == a })

@@ -36,6 +36,11 @@ type Runtime interface {
 	List(into []Process) []Process
 }
 
+// Components start what runs in the place of executors; called as a Runtime's Start. Runtime stops and lists them.
+type Components interface {
+	StartComponent(ctx context.Context, key Key, launch api.Launch, c api.Component) error
+}
+
 // Usage is what an executor's group shows.
 type Usage struct {
 	CPU       units.Work
@@ -123,12 +128,14 @@ type Call struct {
 	Events  []Event
 }
 
-// Ports are all that a Loop needs of the world; none may be nil but Memory, Host,
+// Ports are all that a Loop needs of the world; none may be nil but Components, Memory, Host,
 // Deaf, Events and Calls.
 type Ports struct {
 	Runtime Runtime
-	Quotas  Quotas
-	Pages   Pages
+	// Components is nil where a node starts none.
+	Components Components
+	Quotas     Quotas
+	Pages      Pages
 	// Memory is nil where nothing moves.
 	Memory Memory
 	Status Publisher

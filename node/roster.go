@@ -38,8 +38,8 @@ type app struct {
 	// time it had left when these came, less what it has used since.
 	need     units.Work
 	controls []*control // In order of stage, attempt and executor.
-	// executors are those that the Plan lists, in its order.
-	executors []*executor
+	// executors are those that the Plan lists, in its order, components those of them that are none.
+	executors, components []*executor
 }
 
 // least is the least number of cores of the node with which a is in time from now on, 0 where

@@ -109,6 +109,7 @@ func (r *roster) fold(now units.Instant, s *Sample) (used usage) {
 			r.measure(x, &es.Page)
 		}
 		switch {
+		case x.isComponent(): // The machine's use has it, as it has that of a driver elsewhere on it.
 		case x.unmanaged:
 			used.watched += x.seen.delta
 		case !starts || !r.beside(x.key.App):
@@ -139,9 +140,14 @@ func (r *roster) foldState(x *executor, s *ExecutorSample) (changed bool) {
 		}
 		x.life.launching, x.life.started = false, true
 	}
-	if s.Exited && x.life.state != api.ExecutorExited {
+	switch {
+	case s.Exited && x.life.state != api.ExecutorExited:
 		r.exited(x, s.Exit, s.ExitCode)
 		changed = true
+	case x.isComponent() && x.life.state == api.ExecutorStarting:
+		x.life.state = api.ExecutorRunning // It has no page that would tell.
+		changed = true
+		r.out.event(Event{Kind: EventExecutorRunning, Key: x.key})
 	}
 	return changed
 }

@@ -82,6 +82,10 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 		a.deadline = anchor(sent, p.Remaining)
 	}
 	for _, id := range p.Executors {
+		if id.Component() && p.Component != nil {
+			takeComponent(a, r, id)
+			continue
+		}
 		x := r.ensure(Key{p.ID, id})
 		x.life.listed, x.life.attached = true, p.Launch.Attach != nil
 		x.unmanaged = p.Launch.Mode.Unmanaged() || x.life.found.Unpaced != ""
@@ -101,6 +105,7 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 		x.shares, x.hasDeadline, x.part = p.Band == api.BandShared, p.HasDeadline, p.Class.Weight()
 		a.executors = append(a.executors, x)
 	}
+	keepComponents(a, r)
 	for i := range p.Stages {
 		t := &p.Stages[i]
 		key := controlKey{Key{p.ID, t.Executor}, t.StageKey}

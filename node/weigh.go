@@ -63,7 +63,7 @@ func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	if !x.life.listed {
 		return false
 	}
-	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting {
+	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting || x.isComponent() {
 		x.busy = now // A start beside busy executors would take ten times as long.
 		return true
 	}
@@ -119,6 +119,10 @@ func (w *weights) together(execs []*executor) Weight {
 	all := sharing.Unset
 	for _, x := range execs {
 		switch {
+		case x.isComponent() && x.weighed() && !w.first(x):
+			all = max(all, w.by.Shared)
+		case x.isComponent() && x.weighed():
+			all = max(all, w.by.Even)
 		case x.weighed() && x.life.state == api.ExecutorStarting && w.first(x):
 			all = w.by.Even
 		case x.weighed() && x.life.state == api.ExecutorStarting, x.works() && !w.first(x):

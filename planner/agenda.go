@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/deciders/behind"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/fewest"
 	"github.com/sparkpacer/pacer/deciders/lending"
@@ -53,6 +54,8 @@ var table = []row{
 	{name: "judge", on: onDriver | onRegister | onDeadline, while: state(pacing.given), of: living,
 		ask: each(pacing.judge)},
 	{name: "heard again", on: onDriver | onRegister, of: unheard, ask: each(pacing.heardAgain)},
+	{name: "driver to come", on: onTick, of: awaits, ask: each(components.heard)},
+	{name: "driver lost", on: onTick, of: driven, ask: each(components.follow)},
 	{name: "conclude", on: onTick, of: over, ask: each(endings.close)},
 	{name: "driver gone", on: onTick, of: living, ask: each(endings.fail)},
 	{name: "unheard", on: onTick, of: living, ask: each(pacing.unheard)},
@@ -103,6 +106,8 @@ func living(a *ledger.App) bool  { return !a.Over() }
 func running(a *ledger.App) bool { return a.Running() }
 func adopted(a *ledger.App) bool { return a.Running() && a.Tenant.Launch.Attach != nil }
 func unheard(a *ledger.App) bool { return a.Promise.Gate.Unheard }
+func awaits(a *ledger.App) bool  { return !a.Over() && component.Awaits(a) }
+func driven(a *ledger.App) bool  { return a.Running() && component.Submitted(a) }
 func grows(a *ledger.App) bool   { return adopted(a) && a.Outcome.Killed == "" }
 func seated(a *ledger.App) bool {
 	return a.Running() && a.Tenant.Launch.Attach == nil && !a.Tenant.GaveUp && a.Outcome.Killed == ""

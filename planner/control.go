@@ -40,6 +40,7 @@ func (d requests) verbs() map[api.Verb]func(api.ControlRequest) (api.ControlRepl
 		api.VerbExit:       endings{d.core}.exit,
 		api.VerbPing:       d.ping,
 		api.VerbLogs:       d.allow,
+		api.VerbUpload:     d.allow,
 	}
 }
 
@@ -55,7 +56,9 @@ func (d requests) control(ev Control) {
 		d.ask(ev, ask)
 		return
 	}
-	if err == nil {
+	if err == nil && ev.Verb == api.VerbSubmit {
+		r, err = components{d.core}.submit(ev.By, ev.Request)
+	} else if err == nil {
 		if do, ok := d.verbs()[ev.Verb]; ok {
 			r, err = do(ev.Request)
 		} else {

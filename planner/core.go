@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
@@ -37,6 +38,8 @@ type said struct {
 	idle  bool
 	// newcomer is the application that has come, "" for none.
 	newcomer api.AppID
+	// driver is the node on which the newcomer's driver starts, "" for none.
+	driver string
 	// given is the deadline or most of cores that an application was given, nil for none; released says that it was let go
 	// before, redue that it is a deadline.
 	given           ledger.Fact
@@ -170,4 +173,6 @@ func (c *core) show(to Ticket, body any) {
 }
 
 // leaves reports whether the exit of a's driver is still waited for.
-func (c *core) leaves(a *ledger.App) bool { return c.estimates.Leaves(a) }
+func (c *core) leaves(a *ledger.App) bool {
+	return c.estimates.Leaves(a) || component.Of(a).Node != ""
+}

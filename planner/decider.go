@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/schedule"
@@ -53,6 +54,13 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 		c.retarget(c.view.App(f.App))
 	case placement.ExecutorsWanted:
 		c.say(f.App, f.Says)
+	case component.Lost:
+		c.record(ledger.RunEnded{App: f.App, State: api.AppFailed, At: f.At, By: api.EndedByExit,
+			Reason: fmt.Sprintf("its driver was lost with node %s", f.Node)})
+		c.record(ledger.Exited{App: f.App, At: f.At, By: api.EndedByExit, Failed: true, Code: unknownCode,
+			Reason: fmt.Sprintf("its driver was lost with node %s", f.Node)})
+	case component.Left:
+		c.say(f.App, fmt.Sprintf("its driver on node %s %s: it begins again", f.Node, f.Reason))
 	case ledger.Seated:
 		c.resize(c.view.App(f.App))
 	case ledger.ExecutorLeaving:
@@ -69,6 +77,9 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 		leave(c, a, f.ID)
 	}
 }
+
+// unknownCode is the exit code of a driver of which nobody knows it: it was not started, or its machine has gone.
+const unknownCode = 1
 
 // retarget plans the running stages of an application anew.
 func (c *core) retarget(a *ledger.App) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -122,8 +123,8 @@ func (r endings) fail(a *ledger.App) {
 func (r endings) driverGone(a *ledger.App) bool {
 	silent, alive := a.Clocks.Silent, a.Alive()
 	switch {
-	case silent < r.cfg.DriverSilent:
-		return false
+	case silent < r.cfg.DriverSilent || component.Submitted(a):
+		return false // Of a driver that a node has started that node tells.
 	case (a.Elsewhere() || started(r.view, a) || a.Queued() && divided(r.view)) && silent < r.cfg.DriverAway:
 		return false
 	case len(alive) == 0 && !a.Queued() && deserted(a):

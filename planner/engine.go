@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -90,6 +91,8 @@ func (e *Engine) take(event Event) (on occasion, speaks *ledger.App) {
 		people.planQuery(ev)
 	case Look:
 		people.answer(ev.To, func(i inquiry) any { return i.changes(ev.Since) })
+	case Driver:
+		people.answer(ev.To, func(i inquiry) any { return i.driver(ev) })
 	case Configure:
 		e.configure(ev)
 	case Settle:
@@ -146,6 +149,17 @@ func (e *Engine) Keys() map[api.AppID]ledger.Owner {
 		}
 	}
 	return keys
+}
+
+// Files are what the drivers of applications that have not ended are started with.
+func Files(e *Engine) map[api.AppID]DriverAnswer {
+	files := map[api.AppID]DriverAnswer{}
+	for _, a := range e.core.view.Apps() {
+		if s := component.Of(a); s.Component != nil {
+			files[a.ID] = DriverAnswer{User: a.Tenant.Owner.User, Component: s.Component}
+		}
+	}
+	return files
 }
 
 // tick lets time pass.

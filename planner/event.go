@@ -14,7 +14,7 @@ import (
 type Ticket uint64
 
 // Event is what reaches the engine: one of Register, DriverEvents, Hello,
-// Status, Silence, Standing, Control, Packed, PlanQuery, Look, Configure, Settle and Tick.
+// Status, Silence, Standing, Control, Packed, PlanQuery, Look, Driver, Configure, Settle and Tick.
 type Event interface{ isEvent() }
 
 // Register is a driver's registration; answered with an api.RegisterReply.
@@ -85,6 +85,20 @@ type Look struct {
 	Since uint64
 }
 
+// Driver asks for the driver of an application that Node is to run; answered with a DriverAnswer.
+type Driver struct {
+	To   Ticket
+	Node string
+	App  api.AppID
+}
+
+// DriverAnswer is such a driver: whose it is and what it is started with, or an error.
+type DriverAnswer struct {
+	Err       error
+	User      string
+	Component *api.Component
+}
+
 // Configure has the engine go by Config from now on, of which what is stored stays as it was;
 // answered with an api.ControlReply. One that is not valid changes nothing.
 type Configure struct {
@@ -113,6 +127,7 @@ func (Control) isEvent()      {}
 func (Packed) isEvent()       {}
 func (PlanQuery) isEvent()    {}
 func (Look) isEvent()         {}
+func (Driver) isEvent()       {}
 func (Configure) isEvent()    {}
 func (Settle) isEvent()       {}
 func (Tick) isEvent()         {}

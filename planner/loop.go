@@ -249,6 +249,12 @@ func (l *Loop) Look(since uint64, reply func(api.Changes)) {
 	ask(l, &l.looks, api.Principal{}, func(t Ticket) Event { return Look{To: t, Since: since} }, nil, reply)
 }
 
+// DriverOf asks l for the driver of an application that a node is to run.
+func DriverOf(node string, app api.AppID, l *Loop, reply func(DriverAnswer)) {
+	ask(l, &l.looks, api.Principal{Kind: api.PrincipalNode, Name: node},
+		func(t Ticket) Event { return Driver{To: t, Node: node, App: app} }, nil, reply)
+}
+
 // Configure hands another configuration over; reply is told what is wrong with it.
 func (l *Loop) Configure(cfg Config, reply func(api.ControlReply)) {
 	send(l, api.Principal{}, 1, func(t Ticket) Event { return Configure{To: t, Config: cfg} }, reply)

@@ -237,6 +237,10 @@ func (f nodes) reported(n *ledger.Node, s *api.NodeStatus) {
 		if a == nil {
 			continue
 		}
+		if told.ID.Component() {
+			components{f.core}.told(n, a, told)
+			continue
+		}
 		x := a.Executor(told.ID)
 		if x != nil && x.Node == n.Node && told.Taken {
 			f.apply(lending.Taken(a, x)...)

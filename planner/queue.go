@@ -54,7 +54,9 @@ func (h starter) enter(by api.Principal, d admission.Admission, q api.RegisterRe
 	if a == nil {
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
-	h.said.newcomer = a.ID
+	if h.said.newcomer = a.ID; mine.What == queue.Start {
+		h.said.driver = mine.Seating.Driver
+	}
 	return a, nil
 }
 

@@ -20,6 +20,8 @@ func refusal(body any, err *api.Error) any {
 		return api.PlanReply{V: api.Version, Error: err}
 	case api.Changes:
 		return api.Changes{Error: err}
+	case DriverAnswer:
+		return DriverAnswer{Err: err}
 	}
 	return body
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/heap"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
@@ -63,8 +64,14 @@ func (r drivers) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, er
 		return nil, err
 	}
 	known, err := admission.Known(r.view, q)
+	if err == nil {
+		err = components{r.core}.alone(q)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if known != nil && known.Running() && component.Awaits(known) && q.Launch.DriverURL != driverToCome {
+		return components{r.core}.come(by, q, known)
 	}
 	if known != nil {
 		if err := again(by, q, known); err != nil {
@@ -131,14 +138,6 @@ func (r drivers) admit(by api.Principal, q api.RegisterRequest) (*ledger.App, er
 		return nil, err
 	}
 	return a, nil
-}
-
-// capped holds an application of by's to what by may have, in every mode.
-func capped(by api.Principal, d *admission.Admission) {
-	d.Tenant.Launch.Bounded = by.Bounds.Cores > 0 || by.Bounds.Memory > 0
-	if most := by.Bounds.Cores; most > 0 {
-		d.Tenant.Cap, d.Tenant.Resized = most, true // Its durations are not those of all cores.
-	}
 }
 
 // reclaim takes an application of by's over with the executors that nodes run for it.

@@ -20,7 +20,7 @@ const mostLiving = 2000
 func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, waits bool) error {
 	b := by.Bounds
 	living, waiting, memory := has(v, by)
-	living, memory = living+1, memory+t.Claim()*units.Bytes(max(1, executors))
+	living, memory = living+1, memory+t.Claim()*units.Bytes(max(1, executors))+t.Nodes.Driver
 	if waits {
 		waiting++
 	}
@@ -48,7 +48,7 @@ func Most(v ledger.View, by api.Principal, t ledger.Tenant) (executors int, boun
 		return 0, false
 	}
 	_, _, memory := has(v, by)
-	return int(max(0, by.Bounds.Memory-memory) / t.Claim()), true
+	return int(max(0, by.Bounds.Memory-memory-t.Nodes.Driver) / t.Claim()), true
 }
 
 // has is how many applications of by there are, how many of these wait, and what memory they take.
@@ -58,7 +58,7 @@ func has(v ledger.View, by api.Principal) (living, waiting int, memory units.Byt
 			continue
 		}
 		living++
-		memory += a.Tenant.Claim() * units.Bytes(max(1, len(a.Alive())))
+		memory += a.Tenant.Claim()*units.Bytes(max(1, len(a.Alive()))) + a.Tenant.Nodes.Driver
 		if a.Queued() {
 			waiting++
 		}

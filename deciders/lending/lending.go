@@ -27,13 +27,13 @@ func Modes() []string { return append([]string{Off}, forecast.Names()...) }
 
 // Borrows reports whether executors that a gets now are lent their memory.
 func Borrows(a *ledger.App) bool {
-	return a.Promise.MayBorrow(&a.Tenant) && facet.Of(a).Takings < mostTakings
+	return a.Promise.MayBorrow(a) && facet.Of(a).Takings < mostTakings
 }
 
 // Left is how much of n's memory a may take for executors, where memory is lent.
 func Left(v ledger.View, n *ledger.Node, a *ledger.App) units.Bytes {
 	switch {
-	case !a.Promise.MayBorrow(&a.Tenant):
+	case !a.Promise.MayBorrow(a):
 		return v.Free(n)
 	case Borrows(a):
 		return n.Borrowable()
@@ -88,7 +88,7 @@ func keeps(v ledger.View, n *ledger.Node) (levers []ledger.Lever) {
 	free, lacks := v.Free(n), n.Borrowable() < 0
 	for _, t := range v.Allocations(n.Node) {
 		a := t.App
-		if !a.Running() || Borrows(a) || a.Promise.MayBorrow(&a.Tenant) && lacks {
+		if !a.Running() || Borrows(a) || a.Promise.MayBorrow(a) && lacks {
 			continue
 		}
 		for _, x := range t.Executors {

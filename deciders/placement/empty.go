@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/consolidation"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
@@ -150,6 +151,11 @@ func Empty(o *estimate.Outlook, t *consolidation.Tables) Advice {
 	for _, a := range slices.Compact(least.of) {
 		if why := stays(o, a, least.node); why != "" {
 			faults = append(faults, fmt.Sprintf("%s %s", a.ID, why))
+		}
+	}
+	for _, a := range v.Apps() {
+		if component.Of(a).Node == least.node.Node {
+			faults = append(faults, fmt.Sprintf("it runs the driver of %s", a.ID))
 		}
 	}
 	rest := consolidation.Machine{Now: least.Now, Mean: least.Mean, VMs: slices.Clone(least.VMs)}

@@ -72,7 +72,7 @@ func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
 // free is what of n is left for a. For an application that is promised its memory, what others are lent is not there.
 func (h *round) free(n *ledger.Node, a *ledger.App) units.Bytes {
 	free := h.book.Places.Left(h.view, n, a) - h.taken[n.Node]
-	if a.Promise.MayBorrow(&a.Tenant) {
+	if a.Promise.MayBorrow(a) {
 		free -= h.lent[n.Node]
 	}
 	return free
@@ -177,6 +177,9 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 	tenant.Launch.OffHeap = s.OffHeap
 	end := h.ofWaiting(a, h.view.Now())
 	h.served(a)
+	if s.Driver != "" {
+		h.taken[s.Driver] += a.Tenant.Nodes.Driver
+	}
 	for _, seat := range s.Seats {
 		by := units.Bytes(seat.Executors) * tenant.Claim()
 		if s.Lent {

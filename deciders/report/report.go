@@ -6,6 +6,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
@@ -87,6 +88,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	if a.Outcome.Reason != "" && a.Outcome.State == api.AppFailed {
 		d.Notices = append(d.Notices, a.Outcome.Reason)
 	}
+	d.Executors = append(d.Executors, driver(a)...)
 	for _, x := range a.Tenant.Executors {
 		told := api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit,
 			Memory: x.Memory}
@@ -101,6 +103,22 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	}
 	d.Stages = slices.Concat(d.Stages, coming(v, p, a), gone(a))
 	return d
+}
+
+// driver is the row of a's driver where a node runs it: its log is there.
+func driver(a *ledger.App) []api.AppExecutor {
+	s := component.Of(a)
+	if s.Last == "" {
+		return nil
+	}
+	row := api.AppExecutor{ID: s.ID(), Node: s.Last, State: api.ExecutorStarting, Registered: s.Came, Exit: s.Exit}
+	switch {
+	case s.Exited || s.Node == "":
+		row.State = api.ExecutorExited
+	case s.Running:
+		row.State = api.ExecutorRunning
+	}
+	return []api.AppExecutor{row}
 }
 
 // shortages are when a had less cores than it asked for. Shortages of an application that has ended end with it.

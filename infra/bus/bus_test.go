@@ -89,6 +89,9 @@ func echo(statuses chan<- api.NodeStatus) bus.Handlers {
 			reply(api.HelloReply{V: api.Version, Plan: api.Plan{V: api.Version, Epoch: 7, Node: s.Node}})
 		},
 		Status: func(s api.NodeStatus) { statuses <- s },
+		Fetch: func(r api.FetchRequest, reply func(api.FetchReply)) {
+			reply(api.FetchReply{V: api.Version, File: api.FilePiece{SHA256: r.File.SHA256, Data: []byte(r.Node)}})
+		},
 		Control: func(_ api.Principal, v api.Verb, r api.ControlRequest, reply func(api.ControlReply)) {
 			switch r.App {
 			case "huge":

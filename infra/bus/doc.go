@@ -8,6 +8,7 @@
 //	pacer.v1.app.APP.directive     publish  planner -> driver   api.Directive
 //	pacer.v1.node.NODE.hello       request  node -> planner     api.NodeStatus / HelloReply
 //	pacer.v1.node.NODE.status      publish  node -> planner     api.NodeStatus
+//	pacer.v1.node.NODE.fetch       request  node -> planner     api.FetchRequest / FetchReply
 //	pacer.v1.node.NODE.plan        publish  planner -> node     api.Plan
 //	pacer.v1.node.NODE.logs        request  planner -> node     api.LogRequest / LogReply
 //	pacer.v1.control.LOGIN.VERB    request  cli -> planner      api.ControlRequest / ControlReply
@@ -17,7 +18,7 @@
 // profile-rm, profile-versions, profile-knee, profile-pin, profile-unpin, nodes, node-drain, node-undrain, node-divide,
 // node-consolidate, node-spare, policy,
 // policy-set, report, cores, exit, backup, ping, logs, auth-issue, auth-list, auth-revoke, web,
-// ticket, auth-token, auth-prove.
+// ticket, auth-token, auth-prove, upload, submit.
 // APP, NODE and LOGIN are single tokens.
 //
 // Bodies are JSON. A message is at most MaxPayload bytes.
@@ -60,6 +61,7 @@
 //	principal         login     may publish to                          may subscribe to
 //	application APP   APP       register.APP, app.APP.events            app.APP.directive, _INBOX_APP.>
 //	node NODE         node-...  node.NODE.hello, node.NODE.status,      node.NODE.plan, node.NODE.logs, _INBOX_LOGIN.>
+//	                            node.NODE.fetch,
 //	                            control.LOGIN.auth-prove, replies
 //	user              user-...  control.LOGIN.*, register.LOGIN         _INBOX_LOGIN.>
 //	ticket            ticket-.. register.LOGIN                          _INBOX_LOGIN.>

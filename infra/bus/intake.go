@@ -15,8 +15,10 @@ type bounds struct{ bytes, elements, members int }
 
 // Bounds of what is taken of each kind. A profile comes by two verbs alone.
 var (
-	requestBounds  = bounds{64 << 10, 4 << 10, 64 << 10}
-	profileBounds  = bounds{4<<20 + requestBounds.bytes, api.MostElements + requestBounds.elements, 4 << 20}
+	requestBounds = bounds{64 << 10, 4 << 10, 64 << 10}
+	profileBounds = bounds{4<<20 + requestBounds.bytes, api.MostElements + requestBounds.elements, 4 << 20}
+	// A piece of a file, as base64, or a driver with all that it is started with.
+	submitBounds   = bounds{2 << 20, 16 << 10, 64 << 10}
 	registerBounds = bounds{api.MostRegisterBytes, 32 << 10, 16 << 10}
 	eventBounds    = bounds{api.MostEventBytes, 128 << 10, api.MostEventBytes}
 	statusBounds   = bounds{MaxPayload, 256 << 10, MaxPayload}

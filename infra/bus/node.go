@@ -18,6 +18,15 @@ func (c *Conn) Hello(ctx context.Context, s api.NodeStatus) (api.HelloReply, err
 	return call[api.HelloReply](ctx, c, helloSubject(s.Node), "hello of node "+s.Node, s)
 }
 
+// Fetch asks by c for what a component needs that the node is to start; V is filled in.
+func Fetch(ctx context.Context, c *Conn, r api.FetchRequest) (api.FetchReply, error) {
+	if !api.ValidNodeName(r.Node) {
+		return api.FetchReply{}, api.Errorf(api.KindInvalid, "node name %q is not valid", r.Node)
+	}
+	r.V = api.Version
+	return call[api.FetchReply](ctx, c, fetchSubject(r.Node), "fetch for application "+string(r.App), r)
+}
+
 // PublishStatus sends a node's status.
 func (c *Conn) PublishStatus(s api.NodeStatus) error {
 	if !api.ValidNodeName(s.Node) {

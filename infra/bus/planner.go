@@ -17,6 +17,7 @@ type Handlers struct {
 	Events    func(e api.Events, reply func(api.EventsReply))
 	Hello     func(s api.NodeStatus, reply func(api.HelloReply))
 	Status    func(s api.NodeStatus)
+	Fetch     func(r api.FetchRequest, reply func(api.FetchReply))
 	Control   func(by api.Principal, verb api.Verb, r api.ControlRequest, reply func(api.ControlReply))
 	PlanQuery func(by api.Principal, r api.PlanRequest, reply func(api.PlanReply))
 }
@@ -35,7 +36,7 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 	requests.cut = keyring.cut
 	registers, events := allowed(mostRegisters), allowed(mostEvents)
 	intake := func() *intake { return newIntake(keyring.Owner) }
-	nodes, drivers, people, profiles := intake(), intake(), intake(), intake()
+	nodes, drivers, people, profiles, fetches := intake(), intake(), intake(), intake(), intake()
 	if c.sieve != nil {
 		keep := func(subject string, size int) bool {
 			if size <= largeMessage {
@@ -52,6 +53,8 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 			case "control":
 				if what == planQuery || what == string(api.VerbProfilePut) {
 					most = profileBounds
+				} else if submits(api.Verb(what)) {
+					most = submitBounds
 				}
 			default:
 				return true // An answer to the planner.
@@ -87,6 +90,11 @@ func ServePlanner(c *Conn, keyring *Keyring, h Handlers) (stop func(), err error
 				intake: nodes, knows: func(m *nats.Msg) bool {
 					return keyring.known(m) && statuses.take(from(m.Subject), len(m.Data), time.Now()) == nil
 				}, check: statusFits, handle: h.Status})
+		},
+		func() (*nats.Subscription, error) {
+			return serve(c, service[api.FetchRequest, api.FetchReply]{subject: fetchSubscribe(), peer: "the node",
+				bounds: requestBounds, intake: fetches, admit: statuses.within(keyring.sender), check: fetchFits,
+				handle: func(_ api.Principal, r api.FetchRequest, reply func(api.FetchReply)) { h.Fetch(r, reply) }})
 		},
 		func() (*nats.Subscription, error) {
 			return serveControl(c, requests.within(keyring.sender), people, profiles, h)
@@ -142,6 +150,8 @@ func serveControl(c *Conn, admit func(*nats.Msg) (api.Principal, error), people,
 			}}
 		if verb == api.VerbProfilePut {
 			s.bounds, s.intake = profileBounds, profiles // Others' short requests do not wait for it.
+		} else if submits(verb) {
+			s.bounds, s.intake = submitBounds, profiles
 		}
 		s.take(c, m)
 	})
@@ -150,6 +160,9 @@ func serveControl(c *Conn, admit func(*nats.Msg) (api.Principal, error), people,
 	}
 	return s, nil
 }
+
+// submits reports whether the requests of a verb carry files, or a driver.
+func submits(verb api.Verb) bool { return verb == api.VerbUpload || verb == api.VerbSubmit }
 
 // The content of a request is for the planner to judge; here only who may say it, and that what drivers say is within
 // its bounds: much of it may wait.
@@ -172,6 +185,13 @@ func statusFits(subject string, s api.NodeStatus) error {
 		return api.Errorf(api.KindInvalid, "status of node %q was sent for %q", api.Clip(s.Node, api.MostToken), of)
 	}
 	return nil
+}
+
+func fetchFits(subject string, r api.FetchRequest) error {
+	if of := token(subject, 1); of != api.Token(r.Node) {
+		return api.Errorf(api.KindInvalid, "what node %q fetches was asked for by %q", api.Clip(r.Node, api.MostToken), of)
+	}
+	return r.Validate()
 }
 
 // PublishPlan sends a node its Plan, but a planner that serves no node that it does not know: a

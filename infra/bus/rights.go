@@ -26,7 +26,8 @@ func rightsOf(p api.Principal) rights {
 		r.publish = []string{registerSubject(login), eventsSubject(id)}
 		r.subscribe = append(r.subscribe, directiveSubject(id))
 	case api.PrincipalNode:
-		r.publish = []string{helloSubject(p.Name), statusSubject(p.Name), controlSubject(login, api.VerbProve)}
+		r.publish = []string{helloSubject(p.Name), statusSubject(p.Name), fetchSubject(p.Name),
+			controlSubject(login, api.VerbProve)}
 		r.subscribe = append(r.subscribe, planSubject(p.Name), logsSubject(p.Name))
 		r.responds = true
 	case api.PrincipalTicket:

@@ -32,6 +32,9 @@ func helloSubscribe() string          { return prefix + "node.*.hello" }
 func statusSubject(node string) string { return nodeSubject(node, "status") }
 func statusSubscribe() string          { return prefix + "node.*.status" }
 
+func fetchSubject(node string) string { return nodeSubject(node, "fetch") }
+func fetchSubscribe() string          { return prefix + "node.*.fetch" }
+
 func planSubject(node string) string { return nodeSubject(node, "plan") }
 
 func logsSubject(node string) string { return nodeSubject(node, "logs") }

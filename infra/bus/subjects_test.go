@@ -22,13 +22,13 @@ func TestTheDocumentedTableIsWhatTheFunctionsMake(t *testing.T) {
 		documented = append(documented, m[1])
 	}
 	app := strings.NewReplacer("app-X", "APP").Replace
-	publish := []string{registerSubject("LOGIN"), app(eventsSubject("app-X")), app(directiveSubject("app-X")), helloSubject("NODE"), statusSubject("NODE"),
+	publish := []string{registerSubject("LOGIN"), app(eventsSubject("app-X")), app(directiveSubject("app-X")), helloSubject("NODE"), statusSubject("NODE"), fetchSubject("NODE"),
 		planSubject("NODE"), logsSubject("NODE"), controlSubject("LOGIN", "VERB"), planQuerySubject("LOGIN")}
 	if d := cmp.Diff(publish, documented); d != "" {
 		t.Error(d)
 	}
 	for subject, pattern := range map[string]string{registerSubject("LOGIN"): registerSubscribe(), eventsSubject("app-X"): eventsSubscribe(),
-		helloSubject("NODE"): helloSubscribe(), statusSubject("NODE"): statusSubscribe(), controlSubject("LOGIN", "VERB"): controlSubscribe(),
+		helloSubject("NODE"): helloSubscribe(), statusSubject("NODE"): statusSubscribe(), fetchSubject("NODE"): fetchSubscribe(), controlSubject("LOGIN", "VERB"): controlSubscribe(),
 		planQuerySubject("LOGIN"): planQuerySubscribe()} {
 		if wild := strings.NewReplacer("app-X", "*", "NODE", "*", "LOGIN", "*", "VERB", "*").Replace(subject); pattern != wild {
 			t.Errorf("%s is subscribed to as %s", subject, pattern)

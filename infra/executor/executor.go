@@ -43,6 +43,8 @@ type CommandLine struct {
 	// Shows are directories and files of the node's own list that the program sees, though
 	// its user may not pass through what is above them.
 	Shows []string
+	// Waited says that a small parent waits for the program, so that how it has ended is known whoever asks (Paths.Exit).
+	Waited bool
 	Bounds
 }
 

@@ -125,7 +125,7 @@ func (p Paths) clean() error {
 		}
 	}
 	err := errors.Join(removeTree(p.Work), removeTree(p.Temp), removeFile(p.Page), removeFile(p.Wish),
-		removeFile(p.Handle))
+		removeTree(p.Files), removeFile(p.Credential), removeFile(p.Exit), removeFile(p.Handle))
 	executors, listErr := directories(app)
 	if listErr != nil {
 		return errors.Join(err, listErr)

@@ -20,10 +20,14 @@ import (
 //	ROOT/apps/APP/EXEC/progress     the progress page
 //	ROOT/apps/APP/EXEC/wish         the wish page
 //	ROOT/apps/APP/EXEC/handle.json  while the executor is not removed
+//	ROOT/apps/APP/EXEC/files/       what a component is started with
+//	ROOT/apps/APP/EXEC/credential   what it proves itself by
+//	ROOT/apps/APP/EXEC/exit.json    how it has ended
 //
-// local, work, tmp, progress and the logs belong to the executor's user, the directories around them to the node
-// controller's. So an executor can write its files but not replace them by links, nor put others beside them. Where
-// executors have users of their own, only they pass through APP: the directory's group is theirs.
+// local, work, tmp, files, credential, progress and the logs belong to the executor's user, the directories
+// around them to the node controller's. So an executor can write its files but not replace them by links, nor put
+// others beside them. Where executors have users of their own, only they pass through APP: the directory's group
+// is theirs.
 type Layout struct{ Root string }
 
 // streams are the names of an executor's logs.
@@ -35,6 +39,8 @@ type Paths struct {
 	Stdout, Stderr, Page, Wish, Handle string
 	// Passwd is for a user that is in no list.
 	Passwd string
+	// Files and Credential are a component's, Exit says how one has ended.
+	Files, Credential, Exit string
 }
 
 // Paths returns the files of an executor. Names that could leave the tree are
@@ -54,6 +60,8 @@ func (l Layout) Paths(app api.AppID, id api.ExecutorID) (Paths, error) {
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
 		Page: filepath.Join(dir, "progress"), Wish: filepath.Join(dir, "wish"), Handle: filepath.Join(dir, "handle.json"),
 		Passwd: filepath.Join(filepath.Dir(dir), "passwd"),
+		Files:  filepath.Join(dir, api.FilesDir), Credential: filepath.Join(dir, "credential"),
+		Exit: filepath.Join(dir, "exit.json"),
 	}, nil
 }
 
@@ -65,8 +73,8 @@ func (l Layout) apps() ([]string, error) {
 	return directories(filepath.Join(l.Root, "apps"))
 }
 
-// executors are those of an application that have a directory, in order of name. A directory that an executor can make,
-// in the local directories, looks like none.
+// executors are those of an application that have a directory, in order of name. A directory that an executor can
+// make, in the local directories, looks like none.
 func (l Layout) executors(app string) ([]string, error) { return directories(l.appDir(app)) }
 
 // directories are the directories in one that are named as applications and executors are.

@@ -186,9 +186,13 @@ func (r *Process) clean(paths Paths) error {
 
 // spawn runs the shim and waits until it has become the program.
 func (r *Process) spawn(ctx context.Context, s Spec, paths Paths, stdout, stderr *os.File) (int, error) {
+	exit := ""
+	if s.Waited {
+		exit = paths.Exit
+	}
 	request, err := json.Marshal(shimSpec{
 		Join: s.Group.JoinFiles(), User: s.User, Dir: paths.Work, Args: s.Args, Env: s.Env, Reads: s.Reads,
-		Sight: paths.sight(s), Bounds: s.Bounds,
+		Sight: paths.sight(s), Exit: exit, Bounds: s.Bounds,
 	})
 	if err != nil {
 		return 0, err
@@ -291,7 +295,13 @@ func (r *Process) Inspect(h Handle) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return p.inspect(h.PID)
+	status, err := p.inspect(h.PID)
+	if err == nil && status.State == api.ExecutorExited && status.ExitCode == api.Unknown {
+		if paths, err := r.cfg.Layout.Paths(h.App, h.ID); err == nil {
+			return paths.kept(status), nil
+		}
+	}
+	return status, err
 }
 
 // find returns what is known of h's process, and looks at one of an earlier

@@ -32,6 +32,8 @@ type shimSpec struct {
 	Env   []string   `json:"env"`
 	Reads []string   `json:"reads"`
 	Sight sight      `json:"sight"`
+	// Exit is the file in which a parent says how the program has ended; "" runs it in this process's place.
+	Exit string `json:"exit,omitempty"`
 	Bounds
 }
 
@@ -79,6 +81,12 @@ func shim(args []string) error {
 			return err
 		}
 	}
+	var exit *os.File
+	if s.Exit != "" {
+		if exit, err = s.openExit(); err != nil {
+			return err
+		}
+	}
 	if err := s.become(); err != nil {
 		return err
 	}
@@ -87,6 +95,9 @@ func shim(args []string) error {
 	}
 	if err := os.Chdir(s.Dir); err != nil {
 		return fmt.Errorf("user %s: working directory: %w", s.User.Name, err)
+	}
+	if exit != nil {
+		return s.parent(exit)
 	}
 	return fmt.Errorf("user %s: exec %s: %w", s.User.Name, s.Args[0], syscall.Exec(s.Args[0], s.Args, s.Env))
 }

@@ -33,6 +33,8 @@ var needs = map[api.Verb]need{
 	api.VerbKill:     {role: api.RoleSubmit, own: true},
 	api.VerbExit:     {role: api.RoleSubmit, own: true},
 	api.VerbTicket:   {role: api.RoleSubmit},
+	api.VerbUpload:   {role: api.RoleSubmit},
+	api.VerbSubmit:   {role: api.RoleSubmit},
 	// Their own: Profile.
 	api.VerbProfilePut: {role: api.RoleSubmit},
 	api.VerbProfileRm:  {role: api.RoleSubmit},

@@ -17,7 +17,7 @@ func TestVerbsByRole(t *testing.T) {
 		api.VerbCap: {none, none, all}, api.VerbStep: {none, none, all}, api.VerbProfilePut: {none, all, all}, api.VerbProfileRm: {none, all, all},
 		api.VerbVersions: {all, all, all}, api.VerbKnee: {all, all, all}, api.VerbPin: {none, all, all}, api.VerbUnpin: {none, all, all},
 		api.VerbDrain: {none, none, all}, api.VerbUndrain: {none, none, all}, api.VerbDivide: {none, none, all}, api.VerbEmpty: {none, none, all}, api.VerbSpare: {all, all, all}, api.VerbPolicy: {all, all, all}, api.VerbReport: {all, all, all}, api.VerbCores: {all, all, all}, api.VerbPolicySet: {none, none, all}, api.VerbBackup: {none, none, all}, api.VerbWeb: {all, all, all}, api.VerbToken: {all, all, all},
-		api.VerbTicket: {none, all, all}, api.VerbProve: {none, none, all}, api.VerbIssue: {none, none, all}, api.VerbPrincipals: {none, none, all}, api.VerbRevoke: {none, none, all},
+		api.VerbTicket: {none, all, all}, api.VerbUpload: {none, all, all}, api.VerbSubmit: {none, all, all}, api.VerbProve: {none, none, all}, api.VerbIssue: {none, none, all}, api.VerbPrincipals: {none, none, all}, api.VerbRevoke: {none, none, all},
 	}
 	for _, verb := range api.Verbs() {
 		for i, role := range api.Roles() {

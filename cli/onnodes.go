@@ -1,0 +1,441 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/executor"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// nodeSubmission is an application whose driver a node of Pacer's is to start: --deploy-mode cluster.
+type nodeSubmission struct {
+	l *launch
+	// settings are all that the driver is to have: of files, of Pacer, of the command line, which wins.
+	settings map[string]string
+	driver   api.Component
+	// sources are where the driver's files are on this machine, or what is in them.
+	sources []source
+}
+
+// source is a file that goes up: at a path, or with content of its own.
+type source struct {
+	path string
+	body []byte
+}
+
+// The settings that a driver's node says, and those of which the files go up with an option of spark-submit.
+var (
+	ofNode = []string{"spark.master", confDeployMode, confDriverHost, confDriverBind, confSubmission, confSubmitted,
+		confWatched, confCredentials, confTLSCA, confPlaintext}
+	fileOptions = []fileOption{{"--jars", "spark.jars"}, {"--files", "spark.files"},
+		{"--py-files", "spark.submit.pyFiles"}, {"--archives", "spark.archives"}}
+)
+
+// fileOption is an option of spark-submit that names files, with its setting.
+type fileOption struct{ option, setting string }
+
+// newNodeSubmission reads what is submitted. Nothing has gone anywhere.
+func newNodeSubmission(l *launch) (*nodeSubmission, error) {
+	s := &nodeSubmission{l: l, settings: map[string]string{}}
+	maps.Copy(s.settings, l.files.all)
+	maps.Copy(s.settings, l.settings)
+	maps.Copy(s.settings, l.line.conf)
+	for _, key := range ofNode {
+		delete(s.settings, key)
+	}
+	if program := l.program(); program != "" && s.settings[confProgram] == "" {
+		s.settings[confProgram] = program
+	}
+	users := strings.Fields(l.given(confExtraOptions, "--driver-java-options"))
+	if options := executor.DriverOptions(users); len(options) > 0 && s.settings[confDefaultOptions] == "" {
+		s.settings[confDefaultOptions] = strings.Join(options, " ")
+	}
+	s.driver = api.Component{Name: api.DriverName, Class: api.ComponentCore, Env: s.environment(),
+		Supervise: slices.Contains(l.line.args[:l.line.app], "--supervise")}
+	var err error
+	if s.driver.Memory, s.driver.Cores, err = s.size(); err != nil {
+		return nil, err
+	}
+	return s, s.command()
+}
+
+// environment is what of this machine's the driver is to have: its interpreter, its language and its time zone.
+func (s *nodeSubmission) environment() map[string]string {
+	env := map[string]string{}
+	for _, name := range []string{"PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "TZ", "LANG", "LC_ALL"} {
+		if value := s.l.getenv(name); value != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// setting is a setting of the driver, which a flag of spark-submit sets too.
+func (s *nodeSubmission) setting(key, flag string) string {
+	return cmp.Or(s.l.line.last[flag], s.settings[key])
+}
+
+// size is what the driver takes of its node: as Spark computes it for containers.
+func (s *nodeSubmission) size() (memory units.Bytes, cores units.Cores, err error) {
+	heap, err := s.bytes("spark.driver.memory", "--driver-memory", units.GiB)
+	if err != nil {
+		return 0, 0, err
+	}
+	overhead, err := s.overhead("spark.driver.", heap)
+	if err != nil {
+		return 0, 0, err
+	}
+	text := cmp.Or(s.setting("spark.driver.cores", "--driver-cores"), "1")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, 0, command.Usagef("spark.driver.cores %q: want a number from 1 on", text)
+	}
+	return heap + overhead, units.Cores(n), nil
+}
+
+// bytes is a setting that counts MiB where it has no unit.
+func (s *nodeSubmission) bytes(key, flag string, otherwise units.Bytes) (units.Bytes, error) {
+	text := s.setting(key, flag)
+	if text == "" {
+		return otherwise, nil
+	}
+	b, err := units.ParseBytes(text, units.MiB)
+	if err != nil || b < 0 {
+		return 0, command.Usagef("%s %q: want a size such as 512m or 2g", key, text)
+	}
+	return b, nil
+}
+
+// leastOverhead is what a JVM has beside its heap at least (PacerConf.scala).
+const leastOverhead = 384 * units.MiB
+
+// overhead is what a JVM has beside its heap: more where Python runs beside it.
+func (s *nodeSubmission) overhead(of string, heap units.Bytes) (units.Bytes, error) {
+	factor := 0.1
+	if strings.EqualFold(filepath.Ext(s.l.line.main()), ".py") {
+		factor = 0.4
+	}
+	if text := s.settings[of+"memoryOverheadFactor"]; text != "" {
+		var err error
+		if factor, err = strconv.ParseFloat(text, 64); err != nil || !(factor > 0 && factor < 1e6) {
+			return 0, command.Usagef("%smemoryOverheadFactor %q: want a number above 0", of, text)
+		}
+	}
+	least, err := s.bytes(of+"minMemoryOverhead", "", leastOverhead)
+	if err != nil {
+		return 0, err
+	}
+	return s.bytes(of+"memoryOverhead", "", max(least, units.Bytes(float64(heap)*factor)))
+}
+
+// command is the driver's command line, with its files in the order in which it names them.
+func (s *nodeSubmission) command() error {
+	var args []string
+	given := s.l.line.args[:s.l.line.app]
+	dropped := []string{"--conf", "-c", "--master", "--deploy-mode", "--supervise", optionProperties, optionExtra,
+		optionDefaults}
+	for i := 0; i < len(given); i++ {
+		name, _, joined := strings.Cut(given[i], "=")
+		option := given[i : i+1]
+		if !joined && sparkOptions[name] {
+			option = given[i : i+2]
+			i++
+		}
+		files := slices.ContainsFunc(fileOptions, func(f fileOption) bool { return f.option == name })
+		if !files && !slices.Contains(dropped, name) {
+			args = append(args, option...)
+		}
+	}
+	var front []string
+	for _, f := range fileOptions {
+		list, err := s.list(f.option, s.setting(f.setting, f.option))
+		if err != nil {
+			return err
+		}
+		delete(s.settings, f.setting)
+		if f.option == "--jars" {
+			list = joinJars(list, executor.JarMark)
+		}
+		if list != "" {
+			front = append(front, f.option, list)
+		}
+	}
+	program := slices.Clone(s.l.line.args[s.l.line.app:])
+	if len(program) == 0 {
+		return command.Usagef("submit needs an application")
+	}
+	if file := program[0]; file != "spark-internal" && !strings.HasSuffix(file, "-shell") {
+		var err error
+		if program[0], err = s.file("the application", file); err != nil {
+			return err
+		}
+	}
+	settings := s.add("settings.conf", source{body: propertiesOf(s.settings)})
+	s.driver.Command = slices.Concat([]string{optionProperties, settings}, front, args, program)
+	return nil
+}
+
+// list are the files of an option, where the driver finds them.
+func (s *nodeSubmission) list(option, files string) (string, error) {
+	var all []string
+	for _, file := range strings.Split(files, ",") {
+		if file = strings.TrimSpace(file); file == "" {
+			continue
+		}
+		there, err := s.file(option, file)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, there)
+	}
+	return strings.Join(all, ","), nil
+}
+
+// file is where the driver finds a file: one of this machine goes up, one that has an address stays where it is.
+func (s *nodeSubmission) file(what, uri string) (string, error) {
+	name, alias, aliased := strings.Cut(uri, "#")
+	scheme, rest, addressed := strings.Cut(name, ":")
+	if addressed && len(scheme) > 1 && !strings.Contains(scheme, "/") {
+		if scheme != "file" {
+			return uri, nil
+		}
+		name = "/" + strings.TrimLeft(rest, "/")
+	}
+	st, err := os.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", command.Usagef("%s: %s is not there", what, name)
+	case err != nil:
+		return "", command.Usagef("%s: %w", what, err)
+	case !st.Mode().IsRegular():
+		return "", command.Usagef("%s: %s is no file", what, name)
+	}
+	there := s.add(filepath.Base(name), source{path: name})
+	if aliased {
+		there += "#" + alias
+	}
+	return there, nil
+}
+
+// add has a file go up, and returns where the driver finds it.
+func (s *nodeSubmission) add(name string, from source) string {
+	k := len(s.driver.Files)
+	s.driver.Files = append(s.driver.Files, api.ComponentFile{Name: name})
+	s.sources = append(s.sources, from)
+	return fmt.Sprintf("%s/%d/%s", executor.FilesMark, k, name)
+}
+
+// propertiesOf is a Java properties file with these settings.
+func propertiesOf(settings map[string]string) []byte {
+	var b bytes.Buffer
+	key := strings.NewReplacer(`\`, `\\`, " ", `\ `, ":", `\:`, "=", `\=`, "#", `\#`, "!", `\!`, "\n", `\n`, "\r", `\r`,
+		"\t", `\t`)
+	value := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\f", `\f`)
+	for _, k := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&b, "%s=%s\n", key.Replace(k), value.Replace(settings[k]))
+	}
+	return b.Bytes()
+}
+
+// register is how the driver will register, as far as that is known before it runs.
+func (s *nodeSubmission) register(elapsed units.Seconds) (r api.RegisterRequest, err error) {
+	l := s.l
+	heap, err := s.bytes("spark.executor.memory", "--executor-memory", units.GiB)
+	if err != nil {
+		return r, err
+	}
+	overhead, err := s.overhead("spark.executor.", heap)
+	if err != nil {
+		return r, err
+	}
+	python, err := s.bytes("spark.executor.pyspark.memory", "", 0)
+	if err != nil {
+		return r, err
+	}
+	launch := api.Launch{SparkHome: l.sp.home, JavaHome: l.getenv("JAVA_HOME"), SparkVersion: l.sp.version(), Heap: heap,
+		Overhead: overhead + python}
+	if launch.OffHeap, err = s.bytes("spark.memory.offHeap.size", "", 0); err != nil {
+		return r, err
+	}
+	launch.OffHeapFixed = s.settings["spark.memory.offHeap.enabled"] != "" || launch.OffHeap > 0
+	if !strings.EqualFold(s.settings["spark.memory.offHeap.enabled"], "true") {
+		launch.OffHeap = 0
+	}
+	for _, n := range []struct {
+		key, flag string
+		to        *int
+	}{{"spark.executor.cores", "--executor-cores", &launch.Cores}} {
+		if text := s.setting(n.key, n.flag); text != "" {
+			if *n.to, err = strconv.Atoi(text); err != nil || *n.to < 1 {
+				return r, command.Usagef("%s %q: want a number from 1 on", n.key, text)
+			}
+		}
+	}
+	r = api.RegisterRequest{Submission: l.settings[confSubmission], Elapsed: elapsed,
+		Name:    cmp.Or(s.setting("spark.app.name", "--name"), filepath.Base(l.line.main())),
+		Profile: s.settings[confProfile], Program: s.settings[confProgram],
+		RequireFeasible: strings.EqualFold(s.settings[confRequire], "true"),
+		NoWait:          strings.EqualFold(s.settings[confNoWait], "true"),
+		Mode:            api.Mode(strings.ToLower(s.settings[confMode])),
+		Class:           api.Class(strings.ToLower(s.settings[confClass])), Launch: launch}
+	_, r.UTCOffset = l.now.Zone()
+	if nodes, err := s.nodes(); err != nil || nodes != nil {
+		r.Nodes = nodes
+		if err != nil {
+			return r, err
+		}
+	}
+	switch after, by := s.settings[confDeadline], s.settings[confBy]; {
+	case after != "":
+		r.Deadline, err = deadlineValue(confDeadline, after)
+	case by != "":
+		var d time.Duration
+		if d, err = untilClock(confBy, by, l.now); err == nil {
+			r.Deadline, r.ByMoment = max(1e-3, units.FromDuration(d)), true
+		}
+	}
+	if text := s.settings[confCertainty]; text != "" && err == nil {
+		var c float64
+		c, err = strconv.ParseFloat(text, 64)
+		r.Launch.Certainty = units.Fraction(c)
+	} else if err == nil {
+		r.Launch.Certainty = usualCertainty
+	}
+	return r, err
+}
+
+// usualCertainty is how likely a deadline is to be kept where nothing is said (PacerConf.scala).
+const usualCertainty units.Fraction = 0.95
+
+// nodes is on how many nodes the application wants executors, nil where it does not say.
+func (s *nodeSubmission) nodes() (*api.NodeRange, error) {
+	var n api.NodeRange
+	for key, to := range map[string]*int{"spark.pacer.nodes.least": &n.Least, "spark.pacer.nodes.most": &n.Most} {
+		text := s.settings[key]
+		if text == "" {
+			continue
+		}
+		var err error
+		if *to, err = strconv.Atoi(text); err != nil || *to < 1 {
+			return nil, command.Usagef("%s %q: want a number from 1 on", key, text)
+		}
+	}
+	if n == (api.NodeRange{}) {
+		return nil, nil
+	}
+	return &n, nil
+}
+
+// upload brings the driver's files to the planner.
+func (s *nodeSubmission) upload(ctx context.Context, conn client) error {
+	for k := range s.sources {
+		if err := s.digest(k); err != nil {
+			return err
+		}
+	}
+	for k := range s.sources {
+		if err := s.send(ctx, conn, k); err != nil {
+			return fmt.Errorf("upload of %s: %w", s.driver.Files[k].Name, err)
+		}
+	}
+	return nil
+}
+
+// content is a file that is read in pieces.
+type content interface {
+	io.ReaderAt
+	io.Closer
+}
+
+type body struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (body) Close() error { return nil }
+
+// open is the content of the k-th file.
+func (s *nodeSubmission) open(k int) (content, error) {
+	if s.sources[k].path == "" {
+		return body{bytes.NewReader(s.sources[k].body)}, nil
+	}
+	return os.Open(s.sources[k].path)
+}
+
+// digest works out what the k-th file has.
+func (s *nodeSubmission) digest(k int) error {
+	from, err := s.open(k)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.NewSectionReader(from, 0, 1<<62))
+	s.driver.Files[k].Size, s.driver.Files[k].SHA256 = size, hex.EncodeToString(sum.Sum(nil))
+	return err
+}
+
+// sendAgain is how long a piece waits that the planner does not take now, sendFor how long one is tried.
+const (
+	sendAgain = 300 * time.Millisecond
+	sendFor   = 2 * time.Minute
+)
+
+// send sends the k-th file, from where the planner has it.
+func (s *nodeSubmission) send(ctx context.Context, conn client, k int) error {
+	from, err := s.open(k)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f := s.driver.Files[k]
+	buf := make([]byte, api.MostFilePiece)
+	piece := &api.FilePiece{SHA256: f.SHA256, Size: f.Size}
+	for {
+		there, err := s.ask(ctx, conn, piece)
+		if err != nil || there.Offset >= f.Size {
+			return err
+		}
+		n, err := from.ReadAt(buf[:min(int64(len(buf)), f.Size-there.Offset)], there.Offset)
+		if n == 0 {
+			return fmt.Errorf("it has changed: %w", err)
+		}
+		piece = &api.FilePiece{SHA256: f.SHA256, Size: f.Size, Offset: there.Offset, Data: buf[:n]}
+	}
+}
+
+// ask sends a piece, again while the planner is busy.
+func (s *nodeSubmission) ask(ctx context.Context, conn client, p *api.FilePiece) (api.FilePiece, error) {
+	until := time.Now().Add(sendFor)
+	for {
+		limit, cancel := context.WithTimeout(ctx, requestTimeout)
+		reply, err := conn.Control(limit, api.VerbUpload,
+			api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Piece: p}}})
+		cancel()
+		if err == nil && reply.Piece != nil {
+			return *reply.Piece, nil
+		}
+		if api.KindOf(err) != api.KindTransient || ctx.Err() != nil || time.Now().After(until) {
+			return api.FilePiece{}, cmp.Or(err, error(api.Errorf(api.KindInternal, "the planner's answer is empty")))
+		}
+		select {
+		case <-ctx.Done():
+			return api.FilePiece{}, ctx.Err()
+		case <-time.After(sendAgain):
+		}
+	}
+}

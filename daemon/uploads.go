@@ -1,0 +1,281 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner"
+	"github.com/sparkpacer/pacer/units"
+)
+
+// uploads are the files of drivers that nodes start, in a directory of each user's: a digest is no secret, and
+// whoever knows another's gets nothing by it. A file stays as long as an application that has not ended is
+// started with it, and unusedFor after it came.
+type uploads struct {
+	dir  string
+	most units.Bytes
+	now  func() time.Time
+
+	mu sync.Mutex
+	// coming are files that are not all there, by path.
+	coming map[string]*upload
+	// wanted are those that applications are started with, by application.
+	wanted map[api.AppID][]string
+}
+
+// upload is a file that is coming: so much of it is there, of which the digest is sum's.
+type upload struct {
+	file   *os.File
+	sum    hash.Hash
+	offset int64
+	size   int64
+	touch  time.Time
+}
+
+// unusedFor is how long a file is kept that no application is started with, and how long the next piece of one
+// may take.
+const unusedFor = 10 * time.Minute
+
+// mostComing is how many files come at once.
+const mostComing = 64
+
+// partEnds ends the name of a file that is coming.
+const partEnds = ".part"
+
+// openUploads makes the directory and takes over what is there; what was coming comes anew.
+func openUploads(dir string, most units.Bytes, living map[api.AppID]planner.DriverAnswer) (*uploads, error) {
+	u := &uploads{dir: dir, most: most, now: time.Now, coming: map[string]*upload{}, wanted: map[api.AppID][]string{}}
+	for app, of := range living {
+		u.want(app, of.User, of.Component)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("uploads: %w", err)
+	}
+	parts, _ := filepath.Glob(filepath.Join(dir, "*", "*"+partEnds)) // Its pattern is well formed.
+	for _, part := range parts {
+		_ = os.Remove(part)
+	}
+	return u, nil
+}
+
+// close gives the open files back.
+func (u *uploads) close() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for path := range u.coming {
+		u.drop(path)
+	}
+	return nil
+}
+
+// path is where a user has a file.
+func (u *uploads) path(user, digest string) string {
+	return filepath.Join(u.dir, api.Token(user), digest)
+}
+
+// want has a driver's files stay with its application.
+func (u *uploads) want(app api.AppID, user string, c *api.Component) {
+	for _, f := range c.Files {
+		u.wanted[app] = append(u.wanted[app], u.path(user, f.SHA256))
+	}
+}
+
+// observe has files stay with applications, and go with them.
+func (u *uploads) observe(users func(api.AppID) string, inner func(ledger.Change)) func(ledger.Change) {
+	return func(c ledger.Change) {
+		if app, driver := planner.Submitted(c.Fact); driver != nil {
+			u.mu.Lock()
+			u.want(app, users(app), driver)
+			u.mu.Unlock()
+		}
+		if f, over := c.Fact.(ledger.Archived); over {
+			u.mu.Lock()
+			gone := u.wanted[f.App]
+			if delete(u.wanted, f.App); len(gone) > 0 {
+				go u.sweep(u.now(), 0, gone...)
+			}
+			u.mu.Unlock()
+		}
+		inner(c)
+	}
+}
+
+// sweep removes those of files that no application is started with and that are older than age.
+func (u *uploads) sweep(now time.Time, age time.Duration, files ...string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	kept := map[string]bool{}
+	for _, paths := range u.wanted {
+		for _, path := range paths {
+			kept[path] = true
+		}
+	}
+	for _, path := range files {
+		if st, err := os.Stat(path); err == nil && !kept[path] && u.coming[path] == nil && now.Sub(st.ModTime()) >= age {
+			_ = os.Remove(path) // It is tried again.
+		}
+	}
+	for path, part := range u.coming {
+		if now.Sub(part.touch) >= unusedFor {
+			u.drop(path)
+		}
+	}
+}
+
+// drop forgets a file that is coming.
+func (u *uploads) drop(path string) {
+	part := u.coming[path]
+	delete(u.coming, path)
+	_ = errors.Join(part.file.Close(), os.Remove(part.file.Name())) // A later start removes it.
+}
+
+// files are all that are there.
+func (u *uploads) files() []string {
+	found, _ := filepath.Glob(filepath.Join(u.dir, "*", "*")) // Its pattern is well formed.
+	return found
+}
+
+// held is how many bytes all files have, or are to have.
+func (u *uploads) held() (bytes units.Bytes) {
+	for _, path := range u.files() {
+		if st, err := os.Stat(path); err == nil && filepath.Ext(path) != partEnds {
+			bytes += units.Bytes(st.Size())
+		}
+	}
+	for _, part := range u.coming {
+		bytes += units.Bytes(part.size)
+	}
+	return bytes
+}
+
+// take takes a piece of a user's file in, and says how much of it is there. A piece that is not the next one changes
+// nothing.
+func (u *uploads) take(user string, p *api.FilePiece) (api.FilePiece, error) {
+	if p == nil || !api.ValidDigest(p.SHA256) || p.Size < 0 || len(p.Data) > api.MostFilePiece {
+		return api.FilePiece{}, api.Errorf(api.KindInvalid, "no piece of a file is sent")
+	}
+	now := u.now()
+	u.sweep(now, unusedFor, u.files()...)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	path := u.path(user, p.SHA256)
+	told := api.FilePiece{SHA256: p.SHA256, Size: p.Size}
+	if st, err := os.Stat(path); err == nil {
+		told.Offset, told.Size = st.Size(), st.Size()
+		return told, os.Chtimes(path, now, now)
+	}
+	part := u.coming[path]
+	if part == nil {
+		var err error
+		if part, err = u.begin(path, p.Size); err != nil {
+			return told, err
+		}
+	}
+	part.touch = now
+	if part.size != p.Size {
+		u.drop(path)
+		return told, api.Errorf(api.KindInvalid, "file %s has %d bytes, and had %d: it has changed", p.SHA256, p.Size,
+			part.size)
+	}
+	if p.Offset == part.offset && (len(p.Data) > 0 || p.Size == 0) {
+		if err := u.add(path, part, p); err != nil {
+			return told, err
+		}
+	}
+	told.Offset = part.offset
+	return told, nil
+}
+
+// begin makes room for a file that comes.
+func (u *uploads) begin(path string, size int64) (*upload, error) {
+	held := u.held()
+	switch {
+	case units.Bytes(size) > u.most:
+		return nil, api.Errorf(api.KindInvalid, "a file of %s is more than planner.upload-bytes (%s)",
+			units.Bytes(size).Words(), u.most.Words())
+	case held+units.Bytes(size) > u.most:
+		return nil, api.Errorf(api.KindTransient, "uploads have %s of planner.upload-bytes (%s), and a file of %s comes: "+
+			"try again when applications have ended", held.Words(), u.most.Words(), units.Bytes(size).Words())
+	case len(u.coming) >= mostComing:
+		return nil, api.Errorf(api.KindTransient, "%d files come already: try again in a moment", mostComing)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("upload: %w", err)
+	}
+	file, err := os.OpenFile(path+partEnds, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("upload: %w", err)
+	}
+	part := &upload{file: file, sum: sha256.New(), size: size}
+	u.coming[path] = part
+	return part, nil
+}
+
+// add writes the next piece of a file; with the last one it is checked, and there.
+func (u *uploads) add(path string, part *upload, p *api.FilePiece) error {
+	if part.offset+int64(len(p.Data)) > part.size {
+		u.drop(path)
+		return api.Errorf(api.KindInvalid, "file %s has more than the %d bytes that were said", p.SHA256, part.size)
+	}
+	if _, err := part.file.Write(p.Data); err != nil {
+		u.drop(path)
+		return fmt.Errorf("upload: %w", err)
+	}
+	_, _ = part.sum.Write(p.Data) // A hash takes all.
+	if part.offset += int64(len(p.Data)); part.offset < part.size {
+		return nil
+	}
+	if sum := hex.EncodeToString(part.sum.Sum(nil)); sum != p.SHA256 {
+		u.drop(path)
+		return api.Errorf(api.KindInvalid, "the digest of what came is %s, and %s was said", sum, p.SHA256)
+	}
+	err := part.file.Sync()
+	if err = errors.Join(err, part.file.Close(), os.Rename(part.file.Name(), path)); err != nil {
+		_ = os.Remove(part.file.Name())
+	}
+	delete(u.coming, path)
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	return nil
+}
+
+// lacks says which of a driver's files are not there.
+func (u *uploads) lacks(user string, c *api.Component) error {
+	for _, f := range c.Files {
+		if st, err := os.Stat(u.path(user, f.SHA256)); err != nil || st.Size() != f.Size {
+			return api.Errorf(api.KindInvalid, "file %s (%s) was not uploaded, or has another size", f.Name, f.SHA256)
+		}
+	}
+	return nil
+}
+
+// read is a piece of a user's file.
+func (u *uploads) read(user string, p api.FilePiece) (api.FilePiece, error) {
+	f, err := os.Open(u.path(user, p.SHA256))
+	if err != nil {
+		return p, api.Errorf(api.KindNotFound, "file %s is not here", p.SHA256)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return p, fmt.Errorf("upload: %w", err)
+	}
+	p.Size, p.Data = st.Size(), make([]byte, api.MostFilePiece)
+	n, err := f.ReadAt(p.Data, p.Offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return p, fmt.Errorf("upload: %w", err)
+	}
+	p.Data = p.Data[:n]
+	return p, nil
+}

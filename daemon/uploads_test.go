@@ -1,0 +1,130 @@
+package daemon
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/planner"
+	_ "github.com/sparkpacer/pacer/test/draws"
+	"github.com/sparkpacer/pacer/units"
+)
+
+func digestOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+func newUploads(t testing.TB, dir string, most units.Bytes) *uploads {
+	u, err := openUploads(dir, most, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// However pieces come, more than once, out of order or cut: a file is there when it is whole, with its own content, and
+// its user's alone.
+func TestUploadsArriveWhole(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp("", "uploads")
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		u := newUploads(t, dir, units.GiB)
+		defer u.close()
+		body := rapid.SliceOfN(rapid.Byte(), 0, 64).Draw(r, "body")
+		sum, size := digestOf(body), int64(len(body))
+		for range 200 {
+			told, err := u.take("ann", &api.FilePiece{SHA256: sum, Size: size})
+			if err != nil {
+				r.Fatal(err)
+			}
+			if told.Offset == size {
+				break
+			}
+			at := told.Offset
+			if rapid.IntRange(0, 3).Draw(r, "astray") == 0 {
+				at = rapid.Int64Range(0, size).Draw(r, "at")
+			}
+			n := rapid.Int64Range(0, size-at).Draw(r, "bytes")
+			if _, err := u.take("ann", &api.FilePiece{SHA256: sum, Size: size, Offset: at, Data: body[at : at+n]}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		c := &api.Component{Files: []api.ComponentFile{{Name: "f", SHA256: sum, Size: size}}}
+		got, err := u.read("ann", api.FilePiece{SHA256: sum})
+		if told, _ := u.take("ann", &api.FilePiece{SHA256: sum, Size: size}); told.Offset < size {
+			return // Not all of it has come: nothing may be read.
+		}
+		if err != nil || !bytes.Equal(got.Data, body) || u.lacks("ann", c) != nil {
+			r.Fatalf("it reads as %x, %v, and was %x", got.Data, err, body)
+		}
+		if _, err := u.read("bob", api.FilePiece{SHA256: sum}); api.KindOf(err) != api.KindNotFound || u.lacks("bob", c) == nil {
+			r.Fatalf("another user reads it: %v", err)
+		}
+	})
+}
+
+// What is too large, is not what was said or grows is refused in one line, and leaves nothing.
+func TestUploadsThatAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	u := newUploads(t, dir, 100)
+	defer u.close()
+	body := []byte("content")
+	for want, p := range map[string]api.FilePiece{
+		"more than planner.upload-bytes": {SHA256: digestOf(body), Size: 101},
+		"the digest of what came is":     {SHA256: digestOf([]byte("else")), Size: 7, Data: body},
+		"has more than the 3 bytes":      {SHA256: digestOf(body), Size: 3, Data: body},
+		"no piece of a file":             {SHA256: "../../x", Size: 7, Data: body},
+	} {
+		if _, err := u.take("ann", &p); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: %v, want %q", p, err, want)
+		}
+	}
+	if left := u.files(); len(left) != 0 || len(u.coming) != 0 {
+		t.Errorf("left are %v", left)
+	}
+	if _, err := u.take("ann", &api.FilePiece{SHA256: digestOf(body), Size: 60}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.take("bob", &api.FilePiece{SHA256: digestOf(body), Size: 60}); api.KindOf(err) != api.KindTransient {
+		t.Errorf("files of 120 bytes come where 100 may be: %v", err)
+	}
+}
+
+// A file stays with the application that is started with it, over a restart, and goes with it.
+func TestUploadsGoWithTheirApplications(t *testing.T) {
+	dir := t.TempDir()
+	u := newUploads(t, dir, units.GiB)
+	body := []byte("content")
+	sum := digestOf(body)
+	if _, err := u.take("ann", &api.FilePiece{SHA256: sum, Size: 7, Data: body}); err != nil {
+		t.Fatal(err)
+	}
+	c := &api.Component{Files: []api.ComponentFile{{Name: "f", SHA256: sum, Size: 7}}}
+	u, err := openUploads(dir, units.GiB, map[api.AppID]planner.DriverAnswer{"app-1": {User: "ann", Component: c}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.sweep(time.Now().Add(time.Hour), unusedFor, u.files()...)
+	if err := u.lacks("ann", c); err != nil {
+		t.Errorf("while its application runs: %v", err)
+	}
+	gone := make(chan struct{})
+	u.observe(func(api.AppID) string { return "ann" }, func(ledger.Change) { close(gone) })(ledger.Change{Fact: ledger.Archived{App: "app-1"}})
+	<-gone
+	u.sweep(time.Now().Add(time.Hour), unusedFor, u.files()...)
+	if left := u.files(); len(left) != 0 {
+		t.Errorf("left are %v", left)
+	}
+}

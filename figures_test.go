@@ -67,7 +67,7 @@ const mostLines = 76_543 +
 	237 + // Versions packed beside the loop, graphs of stored profiles on the shelf, runs of logs that are known.
 	625 + // Heaps find their size: what collections leave, by stage, and a search over runs.
 	1_010 + // Rates of nodes: what stages move, orders of placement and verdicts by disk and network.
-	400 + // One key for a cluster, one token for scrapes, one code for a fault, examples of all commands.
+	415 + // One key for a cluster, one token for scrapes, one code for a fault, examples of all commands, one binary.
 	866 + // What is in the way on a machine, and what mends it: 500 were stated, the reading of a machine is the rest.
 	200 + // Marks of the agenda by part, in the place of memories.
 	2_430 + // Drivers on nodes, beyond what others had left: components, uploads, exits that are kept, pacer submit that follows.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/test/realenv"
 	"github.com/sparkpacer/pacer/test/sparklog"
@@ -182,12 +183,12 @@ func infeasibleRun(t *testing.T, s *realenv.System, recorded api.AppDetail) {
 }
 
 func planVerdicts(t *testing.T, s *realenv.System, recorded api.AppDetail) {
-	for deadline, want := range map[string]int{(recorded.Duration * 2).Duration().Round(time.Millisecond).String(): 0, impossible(recorded): 1} {
+	for deadline, want := range map[string]int{(recorded.Duration * 2).Duration().Round(time.Millisecond).String(): 0, impossible(recorded): command.ExitInfeasible} {
 		if code, out := s.Pacer("plan", "--profile", "e2e-branches", "--deadline", deadline); code != want {
 			t.Errorf("plan for %s: exit %d, want %d: %s", deadline, code, want, out)
 		}
 	}
-	if code, _ := s.Pacer("plan", "--profile", "nobody", "--deadline", "1m"); code != 255 {
-		t.Errorf("plan of an unknown profile: exit %d, want 255", code)
+	if code, _ := s.Pacer("plan", "--profile", "nobody", "--deadline", "1m"); code != command.ExitFailure {
+		t.Errorf("plan of an unknown profile: exit %d, want %d", code, command.ExitFailure)
 	}
 }

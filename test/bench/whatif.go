@@ -31,7 +31,7 @@ func whatIfRows() []row {
 
 // foretoldFrom is the first seed of these applications. What-if was fitted on seeds from 0 on, and those from 50,000 on
 // showed that too many promises were late: these judge, and nothing is fitted on them.
-const foretoldFrom = 60_000
+const foretoldFrom = 80_000
 
 // told is what came of what was foretold of an application, by cell and by run.
 type told struct{ off, inside, late []float64 }

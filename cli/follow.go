@@ -165,12 +165,10 @@ func (f *following) say(a *api.AppDetail) {
 // isOver reports whether nothing more comes of an application.
 func isOver(a *api.AppDetail) bool {
 	switch a.State {
-	case api.AppQueued, api.AppRunning:
+	case api.AppQueued, api.AppRunning, api.AppEnding:
 		return false
 	case api.AppRefused:
 		return true
-	case api.AppEnding:
-		return false
 	}
 	return a.EndedBy == api.EndedByExit || driverOf(a).State == api.ExecutorExited || driverOf(a).ID == ""
 }

@@ -42,8 +42,11 @@ func (e *enrolment) path() string {
 	if e.given() {
 		return e.cfg.Credentials
 	}
-	return filepath.Join(credentialDir(e.cfg.State), e.login())
+	return e.own()
 }
+
+// own is where the node keeps the credential that the planner has issued to it.
+func (e *enrolment) own() string { return filepath.Join(credentialDir(e.cfg.State), e.login()) }
 
 // CredentialPath is where the node's own credential is, or will be.
 func (c NodeConfig) CredentialPath() string { return (&enrolment{cfg: c}).path() }
@@ -60,7 +63,7 @@ func (e *enrolment) given() bool {
 
 // joined reports whether the file that the configuration names is gone and the node has a credential of its own.
 func (e *enrolment) joined(missing error) bool {
-	_, err := os.Stat(filepath.Join(credentialDir(e.cfg.State), e.login()))
+	_, err := os.Stat(e.own())
 	return errors.Is(missing, fs.ErrNotExist) && err == nil
 }
 

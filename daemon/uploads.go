@@ -114,6 +114,11 @@ func (u *uploads) observe(users func(api.AppID) string, inner func(ledger.Change
 func (u *uploads) sweep(now time.Time, age time.Duration, files ...string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.clear(now, age, files...)
+}
+
+// clear is sweep where u is locked.
+func (u *uploads) clear(now time.Time, age time.Duration, files ...string) {
 	kept := map[string]bool{}
 	for _, paths := range u.wanted {
 		for _, path := range paths {
@@ -165,10 +170,12 @@ func (u *uploads) take(user string, p *api.FilePiece) (api.FilePiece, error) {
 		return api.FilePiece{}, api.Errorf(api.KindInvalid, "no piece of a file is sent")
 	}
 	now := u.now()
-	u.sweep(now, unusedFor, u.files()...)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	path := u.path(user, p.SHA256)
+	if part := u.coming[path]; part == nil || now.Sub(part.touch) >= unusedFor {
+		u.clear(now, unusedFor, u.files()...) // Not for each of a file's pieces.
+	}
 	told := api.FilePiece{SHA256: p.SHA256, Size: p.Size}
 	if st, err := os.Stat(path); err == nil {
 		told.Offset, told.Size = st.Size(), st.Size()

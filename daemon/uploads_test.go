@@ -75,7 +75,7 @@ func TestUploadsArriveWhole(t *testing.T) {
 	})
 }
 
-// What is too large, is not what was said or grows is refused in one line, and leaves nothing.
+// A file that is too large, differs from its digest or grows is refused in one line, and leaves nothing.
 func TestUploadsThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	u := newUploads(t, dir, 100)

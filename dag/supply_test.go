@@ -91,7 +91,7 @@ func TestAStageUsesNoMoreCoresThanItsDevicesKeepUpWith(t *testing.T) {
 	}
 }
 
-// What is left of a stage that runs takes as long as it has to, not a part of that.
+// The rest of a stage that runs takes as long as it has to, not a part of that.
 func TestAStageThatRunsTakesItsLeast(t *testing.T) {
 	p := api.Profile{Schema: api.ProfileSchema, Name: "p", Duration: 10, Cores: 10, Stages: []api.ProfileStage{
 		{ID: 0, Name: "moves", Tasks: 100, Duration: 10, Records: 100, CoreSeconds: 100, NominalRate: 1}}}

@@ -167,7 +167,7 @@ func TestAPlannerThatIsNotThereIsStarted(t *testing.T) {
 	}
 }
 
-// What the caller has no right to see is told as unseen and is no fault, whatever the check.
+// A fact that the caller has no right to see is told as unseen and is no fault, whatever the check.
 func TestWithoutRightsNothingIsAFault(t *testing.T) {
 	m := well()
 	denied := &os.PathError{Op: "open", Path: "/root/x", Err: fs.ErrPermission}

@@ -64,11 +64,12 @@ func (l *Load) Cores() (cores units.Cores) {
 func Slowest(m Moved, from float64, loads []Load) (at *Place, most units.Seconds) {
 	for i := range loads {
 		l := &loads[i]
+		others := l.Spans()
 		for d, bytes := range m.Bytes.Over(float64(len(loads))) {
 			if bytes <= 0 {
 				continue
 			}
-			if time := units.Seconds(Drain(bytes, from, l.Rates[d], d, l.Spans())); time > most {
+			if time := units.Seconds(Drain(bytes, from, l.Rates[d], d, others)); time > most {
 				most, at = time, &Place{Node: l.Node, Device: d, load: l, from: from}
 			}
 		}

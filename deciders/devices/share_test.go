@@ -33,7 +33,7 @@ func TestMovesAreNeitherWhatIsCachedNorWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// What a device leaves, worked by hand: who wants less than an equal part has that.
+// The rate that a device leaves, worked by hand: a stage that wants less than an equal part has that.
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {
 		wants []float64

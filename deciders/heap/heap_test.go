@@ -118,7 +118,7 @@ func TestWhatBeginsANewSearch(t *testing.T) {
 	}
 }
 
-// What nodes have told of an application's stages is the run: parts of the heap, the greatest live set, time in
+// The words of nodes about an application's stages are the run: parts of the heap, the greatest live set, time in
 // collections, and executors without memory.
 func TestARunIsWhatNodesHaveTold(t *testing.T) {
 	c := cluster(t)

@@ -135,7 +135,7 @@ func TestWhoGivesBackFirst(t *testing.T) {
 	}
 }
 
-// What is in the way of nothing stays, though it comes first.
+// A loan that is in the way of nothing stays, though it comes first.
 func TestWhatNeedNotGoStays(t *testing.T) {
 	c := newCluster(t, "a")
 	c.must("large", 10, true, "a")
@@ -147,7 +147,7 @@ func TestWhatNeedNotGoStays(t *testing.T) {
 	}
 }
 
-// What executors leave is lent, less what is kept of the node, and what they leave no more is taken back.
+// Memory that executors leave is lent, less the part that is kept of the node, and taken back when they use it.
 func TestWhatIsLendable(t *testing.T) {
 	c := newCluster(t, "a")
 	due := c.must("due", 12, false, "a")

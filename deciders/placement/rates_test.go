@@ -80,7 +80,7 @@ func seated(t *testing.T, c *ledgertest.Cluster, order string, a *ledger.App) st
 	return s.Nodes()[0]
 }
 
-// Two nodes alike, one with an application that reads over the network. Whoever reads as well goes to the other one and
+// Two nodes alike, one with an application that reads over the network. Another reader goes to the other one and
 // whoever computes beside it, by prophet; least-committed, which sees applications alone, sends both to the other one.
 func TestWhoReadsIsPutBesideWhoComputes(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/test/realenv"
+	"github.com/sparkpacer/pacer/test/sparklog"
 )
 
 // TestADeadlineTakesWhatBatchWorkIsLent has a node that holds one executor and a batch application on it, which goes on
@@ -47,7 +48,7 @@ func TestADeadlineTakesWhatBatchWorkIsLent(t *testing.T) {
 		t.Errorf("executors %v of the batch application were removed, it had %+v", log.Removed, s.App(first).Executors)
 	}
 	for _, task := range log.Tasks {
-		if !task.OK && task.Reason != "FetchFailed" && task.Reason != "ExecutorLostFailure" {
+		if !task.OK && !sparklog.WithExecutor(task) {
 			t.Errorf("a task of stage %d failed on executor %s: %s", task.Stage, task.Executor, task.Reason)
 		}
 	}

@@ -17,5 +17,5 @@ while not os.path.exists(stop):
     n = lines._jrdd.count()
     print("LATENCY", began, time.time() - began, n, flush=True)
     due = max(due + 0.5, time.time())
-    time.sleep(due - time.time())
+    time.sleep(max(0, due - time.time()))
 spark.stop()

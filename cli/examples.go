@@ -65,6 +65,7 @@ var examples = map[string]string{
 	"pacer restore":         "pacer restore /var/backups/pacer.db",
 	"pacer jar":             "pacer jar",
 	"pacer jar install":     "pacer jar install /opt/spark",
+	"pacer link":            "pacer link /opt/pacer/links",
 	"pacer doctor":          "pacer doctor user\nsudo pacer doctor node -o json",
 	"pacer version":         "pacer version -o json",
 

@@ -7,14 +7,19 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/profiles"
 )
 
 // sqlShell is how the class of spark-sql ends, whose program is a script.
 const sqlShell = ".SparkSQLCLIDriver"
 
 // program is what runs, by which the planner knows an application that has no name of its own
-// (profiles.Key): its file's absolute path, its class, its script of SQL; "" for none.
+// (profiles.Key): its file's absolute path, its class, its script of SQL; "" for none. Under a name that Airflow
+// gives it is Airflow's task.
 func (l *launch) program() string {
+	if task := taskOf(l.getenv); task != "" && profiles.Unnamed(l.given("spark.app.name", "--name")) {
+		return task
+	}
 	class, file := l.line.last["--class"], l.line.main()
 	switch {
 	case strings.HasSuffix(class, sqlShell):
@@ -29,6 +34,15 @@ func (l *launch) program() string {
 		return ""
 	}
 	return class
+}
+
+// taskOf is the task of Airflow that runs this command, DAG.TASK, "" for none.
+func taskOf(getenv func(string) string) string {
+	dag, task := getenv("AIRFLOW_CTX_DAG_ID"), getenv("AIRFLOW_CTX_TASK_ID")
+	if dag == "" || task == "" || len(dag)+len(task) >= api.MostName {
+		return ""
+	}
+	return dag + "." + task
 }
 
 // scriptOf is the file of -f among the arguments of spark-sql, "" for none.

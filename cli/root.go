@@ -52,8 +52,8 @@ func (sh *shell) root() *cobra.Command {
 		supervisorCommand(sh), policyCommand(sh), reportCommand(sh.Stdout, sh.now, sh.ask), logsCommand(sh),
 		webCommand(sh), releaseCommand(sh), deadlineCommand(sh), capCommand(sh.order, sh.completeApps),
 		killCommand(sh.order, sh.completeApps), identifyCommand(sh))
-	add("house", jarCommand(sh), configCommand(sh), authCommand(sh), backupCommand(sh), restoreCommand(sh),
-		versionCommand(sh), doctorCommand(sh))
+	add("house", jarCommand(sh), linkCommand(sh.Stdout), configCommand(sh), authCommand(sh), backupCommand(sh),
+		restoreCommand(sh), versionCommand(sh), doctorCommand(sh))
 	add("house", simulateCommand(sh), replayCommand(sh), reproCommand(sh.Stdout, sh.Stderr, registry.Sources()),
 		traceCommand(sh.Stdout))
 	root.AddCommand(demoCommand(sh))

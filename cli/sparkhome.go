@@ -31,8 +31,9 @@ type spark struct {
 func findSpark(ctx context.Context, getenv func(string) string) (spark, error) {
 	if home := getenv("SPARK_HOME"); home != "" {
 		path := filepath.Join(home, "bin", "spark-submit")
-		if !executable(path) {
-			return spark{}, command.Coded(command.ExitNotFound, fmt.Errorf("SPARK_HOME is %s, but there is no %s", home, path))
+		if !executable(path) || isPacer(path) {
+			return spark{}, command.Coded(command.ExitNotFound, fmt.Errorf(
+				"SPARK_HOME is %s, but %s is not there, or is a link to pacer", home, path))
 		}
 		return spark{submit: path, home: home}, nil
 	}
@@ -100,10 +101,10 @@ func pysparkHome(ctx context.Context, python string) string {
 	return home
 }
 
-// lookPath is exec.LookPath over a given PATH.
+// lookPath is exec.LookPath over a given PATH. It passes over links to this binary.
 func lookPath(name, path string) string {
 	for _, dir := range filepath.SplitList(path) {
-		if p := filepath.Join(dir, name); dir != "" && executable(p) {
+		if p := filepath.Join(dir, name); dir != "" && executable(p) && !isPacer(p) {
 			return p
 		}
 	}

@@ -180,6 +180,7 @@ func TestSubmitTellsTheProgramAndTheMoment(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", "/tmp")
 	t.Chdir("/usr/share")
+	w.env["AIRFLOW_CTX_DAG_ID"], w.env["AIRFLOW_CTX_TASK_ID"] = "nightly", "report"
 	zone, err := time.LoadLocation("Europe/Rome")
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,10 @@ func TestSubmitTellsTheProgramAndTheMoment(t *testing.T) {
 		"--class a.SparkSQLCLIDriver spark-internal -f q.sql":  "/usr/share/q.sql",
 		"--class a.SparkSQLCLIDriver spark-internal -e SELECT": "",
 		"--conf spark.pacer.program=mine tiny.py":              "mine",
-		"pyspark-shell": "",
+		"pyspark-shell":                              "",
+		"--name arrow-spark tiny.py":                 "nightly.report",
+		"--conf spark.app.name=default-name tiny.py": "nightly.report",
+		"--name mine tiny.py":                        "/usr/share/tiny.py",
 	} {
 		o := w.run(t, append([]string{"submit", "--pacer-planner", f.address, "--pacer-by", "2026-03-29T06:00"}, strings.Fields(line)...)...)
 		conf := confOf(o.arguments())
@@ -536,6 +540,22 @@ func TestSparkIsFoundInItsUsualPlaces(t *testing.T) {
 	if sp, err := findSpark(ctx, getenv); err != nil || sp.home != home || sp.submit != filepath.Join(link, "spark-submit") {
 		t.Errorf("by PATH: %+v, %v", sp, err)
 	}
+	// Links to this program come first in PATH.
+	links := t.TempDir()
+	for range 2 {
+		if o := w.run(t, "link", links); o.code != 0 || !strings.Contains(o.out, filepath.Join(links, "spark3-submit")) {
+			t.Errorf("link: exit code %d, %s%s", o.code, o.out, o.err)
+		}
+	}
+	w.env["PATH"] = links + ":" + link
+	if sp, err := findSpark(ctx, getenv); err != nil || sp.submit != filepath.Join(link, "spark-submit") {
+		t.Errorf("behind links to this program: %+v, %v", sp, err)
+	}
+	w.env["PATH"] = links
+	if sp, err := findSpark(ctx, getenv); command.ExitCode(err) != command.ExitNotFound {
+		t.Errorf("links to this program alone: %+v, %v", sp, err)
+	}
+	w.run(t, "link", link).wantLine(t, command.ExitNotFound, "file exists")
 	// A python3 in PATH whose pyspark is that distribution.
 	python := t.TempDir()
 	if err := os.WriteFile(filepath.Join(python, "python3"), []byte("#!/bin/sh\necho "+home+"\n"), 0o755); err != nil {

@@ -139,9 +139,12 @@ func countFact(count *metrics.Planner, fact ledger.Fact) {
 	case ledger.TurnedDown:
 		count.Rejected(api.KindOf(f.Err))
 	case ledger.Archived:
+		ended := metrics.Run{Profile: f.Detail.Profile, Result: string(f.Run.Result()),
+			Work: f.Run.Work, Freed: f.Run.Freed(), Margin: f.Run.Deadline - f.Run.Duration}
 		if e := f.Detail.ErrorPct; e != nil {
-			count.Ended(f.Detail.Profile, *e/100)
+			ended.Error = *e / 100
 		}
+		count.Ended(ended)
 	case ledger.PublishFailed:
 		count.PublishFailed()
 	case ledger.ExecutorTaken:

@@ -107,16 +107,17 @@ func TestLateRunsAreCountedFromZero(t *testing.T) {
 	}
 	shows := func(series string) {
 		t.Helper()
-		want := "# HELP pacer_app_deadlines_missed_total Applications that ended after their deadline, by profile.\n" +
-			"# TYPE pacer_app_deadlines_missed_total counter\n" + series + "\n"
-		if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_app_deadlines_missed_total"); err != nil {
+		want := "# HELP pacer_runs_total Applications that have ended, by profile and by how they ended.\n" +
+			"# TYPE pacer_runs_total counter\n" + series + "\n"
+		if err := testutil.GatherAndCompare(r, strings.NewReader(want), "pacer_runs_total"); err != nil {
 			t.Error(err)
 		}
 	}
 	countFact(count, ledger.Registered{Promise: ledger.Promise{Profile: "free"}})
 	countFact(count, ledger.Registered{Promise: ledger.Promise{Profile: "etl", Deadline: 90}})
-	shows(`pacer_app_deadlines_missed_total{profile="etl"} 0`)
+	shows("pacer_runs_total{profile=\"etl\",result=\"late\"} 0\npacer_runs_total{profile=\"etl\",result=\"met\"} 0")
 	late := -1.0
-	countFact(count, ledger.Archived{Detail: api.AppDetail{AppSummary: api.AppSummary{Profile: "etl", ErrorPct: &late}}})
-	shows(`pacer_app_deadlines_missed_total{profile="etl"} 1`)
+	countFact(count, ledger.Archived{Detail: api.AppDetail{AppSummary: api.AppSummary{Profile: "etl", ErrorPct: &late}},
+		Run: ledger.Run{State: api.AppFinished, Deadline: 100, Duration: 101}})
+	shows("pacer_runs_total{profile=\"etl\",result=\"late\"} 1\npacer_runs_total{profile=\"etl\",result=\"met\"} 0")
 }

@@ -104,7 +104,8 @@ func (n *NodeDaemon) build() error {
 	if n.metrics, err = metrics.NewNode(registry); err != nil {
 		return err
 	}
-	if err := metrics.Build(registry, n.cfg.Release); err != nil {
+	if err := errors.Join(metrics.Build(registry, n.cfg.Release),
+		metrics.Certificate(registry, n.cfg.TLS.Until)); err != nil {
 		return err
 	}
 	if err := n.buildExecutors(); err != nil {

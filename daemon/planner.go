@@ -84,7 +84,12 @@ func (p *PlannerDaemon) build() error {
 	if p.metrics, err = metrics.NewPlanner(registry, p.view); err != nil {
 		return err
 	}
-	if err := metrics.Build(registry, p.cfg.Engine.Release); err != nil {
+	own := p.cfg.Certificate()
+	if own.Cert == "" {
+		own = p.cfg.ownTLS(p.cfg.HTTP)
+	}
+	if err := errors.Join(metrics.Build(registry, p.cfg.Engine.Release),
+		metrics.Certificate(registry, own.Until)); err != nil {
 		return err
 	}
 	p.web = newWebAccess(p.cfg, p.Address, &p.term, p.audit)
@@ -211,7 +216,8 @@ func (p *PlannerDaemon) view() (metrics.View, error) {
 	apps, err1 := t.ask(ctx, api.VerbApps)
 	nodes, err2 := t.ask(ctx, api.VerbNodes)
 	policy, err3 := t.ask(ctx, api.VerbPolicy)
-	view := metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes, Estimated: apps.Estimated}
+	view := metrics.View{Apps: apps.Apps, Nodes: nodes.Nodes, Estimated: apps.Estimated, Serving: true,
+		ReadOnly: errors.Is(t.loop.Alive(), planner.ErrReadOnly)}
 	if policy.Policy != nil {
 		view.Policy = *policy.Policy
 	}

@@ -46,6 +46,50 @@ type Run struct {
 	Offered units.Cores `json:"of,omitempty"`
 }
 
+// Result says how a run ended.
+type Result string
+
+const (
+	// ResultMet and ResultLate are of runs that finished in time and after their deadlines.
+	ResultMet  Result = "met"
+	ResultLate Result = "late"
+	// ResultUnbound is of a run that finished, and had no deadline.
+	ResultUnbound Result = "unbound"
+	// ResultFailed, ResultKilled and ResultRefused are of runs that did not finish.
+	ResultFailed  Result = "failed"
+	ResultKilled  Result = "killed"
+	ResultRefused Result = "refused"
+	// ResultUnknown is of a run whose exit code was not seen.
+	ResultUnknown Result = "unknown"
+)
+
+// Result says how r ended.
+func (r *Run) Result() Result {
+	switch {
+	case r.State == api.AppRefused:
+		return ResultRefused
+	case r.Killed:
+		return ResultKilled
+	case r.State == api.AppFailed:
+		return ResultFailed
+	case r.State != api.AppFinished:
+		return ResultUnknown
+	case r.Deadline <= 0:
+		return ResultUnbound
+	case r.Duration <= r.Deadline:
+		return ResultMet
+	}
+	return ResultLate
+}
+
+// Freed are the core-seconds that r's nodes offered it and others could have; 0 where it never ran.
+func (r *Run) Freed() units.Work {
+	if r.Mean <= 0 || r.Offered <= 0 {
+		return 0
+	}
+	return units.Work(max(0, float64(r.Offered-r.Mean)) * float64(r.Duration))
+}
+
 const (
 	// MostRun is how many bytes a Run takes in the store at most.
 	MostRun = 400

@@ -166,11 +166,14 @@ func (l *Loop) ask(event Event) {
 	}
 }
 
+// ErrReadOnly is of a loop that cannot store its state.
+var ErrReadOnly = errors.New("planner: read-only, for its state cannot be stored")
+
 // Alive returns an error when the loop has stalled or cannot store its state.
 // Safe for concurrent use.
 func (l *Loop) Alive() error {
 	if text := l.storeErr.Load(); text != nil {
-		return errors.New("planner: read-only, for its state cannot be stored: " + *text)
+		return fmt.Errorf("%w: %s", ErrReadOnly, *text)
 	}
 	if idle := time.Since(l.start) - time.Duration(l.ended.Load()); idle > stalled {
 		return fmt.Errorf("planner: the loop has not turned for %v", idle.Round(time.Millisecond))

@@ -11,13 +11,23 @@ import (
 // Key is the name of the profile of a run for which nobody names one: the application's name with
 // Blind. program is what runs, as pacer submit knows it: the file, the class, the script of SQL; "" where
 // nobody does. It stands in where the name is none of the user's: the file's own without its directory,
-// that of spark-sql, or one in which nothing is left.
+// that of spark-sql, one that an orchestrator gives (Unnamed), or one in which nothing is left.
 func Key(name, program string) string {
-	if program != "" && (name == path.Base(program) || strings.HasPrefix(name, "SparkSQL::") ||
+	if program != "" && (name == path.Base(program) || Unnamed(name) || strings.HasPrefix(name, "SparkSQL::") ||
 		!strings.ContainsFunc(Blind(name), unicode.IsLetter)) {
 		return Blind(program)
 	}
 	return Blind(name)
+}
+
+// Unnamed reports whether a name is one that Airflow's operators and hooks for Spark (provider apache-spark 6.3) give
+// each application to which nobody gives one. PacerConf.Unnamed of the jar has the same.
+func Unnamed(name string) bool {
+	switch name {
+	case "arrow-spark", "airflow-spark", "default-name", "airflow-spark-jdbc":
+		return true
+	}
+	return false
 }
 
 // blank is what Blind puts in the place of what differs from run to run.

@@ -58,6 +58,9 @@ func TestKeyOfWhatHasNoName(t *testing.T) {
 		{"2026-11-27", "", "*"},
 		{"SparkSQL::host-7", "/sql/q.sql", "/sql/q.sql"},
 		{"SparkSQL::host-7", "", "SparkSQL::host-7"},
+		{"arrow-spark", "nightly.report", "nightly.report"},
+		{"default-name", "/jobs/a/tiny.py", "/jobs/a/tiny.py"},
+		{"airflow-spark", "", "airflow-spark"},
 	} {
 		if got := profiles.Key(c.name, c.program); got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.name, c.program, got, c.want)

@@ -102,21 +102,9 @@ func (s *sum) add(r *ledger.Run) {
 
 // kind is the count of those that ended as r did.
 func (s *sum) kind(r *ledger.Run) *int {
-	switch {
-	case r.State == api.AppRefused:
-		return &s.row.Refused
-	case r.Killed:
-		return &s.row.Killed
-	case r.State == api.AppFailed:
-		return &s.row.Failed
-	case r.State != api.AppFinished:
-		return &s.row.Unknown
-	case r.Deadline <= 0:
-		return &s.row.Unbound
-	case r.Duration <= r.Deadline:
-		return &s.row.Met
-	}
-	return &s.row.Late
+	return map[ledger.Result]*int{ledger.ResultRefused: &s.row.Refused, ledger.ResultKilled: &s.row.Killed,
+		ledger.ResultFailed: &s.row.Failed, ledger.ResultUnknown: &s.row.Unknown, ledger.ResultUnbound: &s.row.Unbound,
+		ledger.ResultMet: &s.row.Met, ledger.ResultLate: &s.row.Late}[r.Result()]
 }
 
 func (s *sum) end() api.ReportRow {

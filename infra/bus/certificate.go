@@ -3,6 +3,7 @@ package bus
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -93,6 +94,23 @@ func loadPair(t TLS) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("tls-cert: %w", err)
 	}
 	return &pair, nil
+}
+
+// Until is when the certificate of t.Cert ends, which is read anew.
+func (t TLS) Until() (time.Time, error) {
+	text, err := os.ReadFile(t.Cert)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("tls-cert: %w", err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return time.Time{}, fmt.Errorf("tls-cert: %s holds no certificate", t.Cert)
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("tls-cert: %s: %w", t.Cert, err)
+	}
+	return c.NotAfter, nil
 }
 
 // validAt returns an error that says what mends it unless a certificate is valid.

@@ -9,6 +9,8 @@
 // Both daemons
 //
 //	pacer_build_info{version,go_version}                    1
+//	pacer_certificate_expiry_timestamp_seconds              when the certificate ends with which the daemon answers; none
+//	                                                        where it has none
 //
 // A planner
 //
@@ -25,7 +27,15 @@
 //	                                                        stages that its profile lacks
 //	pacer_app_deadline_error_ratio{profile}                 histogram, Eq 4 / 100: below 0 is late; of 200
 //	                                                        profiles, and of all others by the name other
-//	pacer_app_deadlines_missed_total{profile}               of these runs those that were late
+//	pacer_runs_total{profile,result}                        ended: met, late, unbound (no deadline), failed, killed,
+//	                                                        refused, unknown
+//	pacer_run_margin_seconds{profile}                       of the newest run: before its deadline, below 0 after it
+//	pacer_core_seconds_total{profile}                       used by runs that have ended
+//	pacer_freed_core_seconds_total{profile}                 offered to them by their nodes, and left to others
+//	pacer_apps_at_risk{profile}                             with a deadline, waiting or running: expected to be late
+//	pacer_queue_oldest_seconds                              the longest wait of those that wait, 0 without any
+//	pacer_planner_serving                                   1, or 0 of a planner that stands by
+//	pacer_store_read_only                                   1 while the planner cannot store its state
 //	pacer_nodes{state}                                      nodes known
 //	pacer_node_offered_cores{node}
 //	pacer_node_lendable_bytes{node}                         what its executors leave of their claims (planner.lend)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,27 @@ func Build(r prometheus.Registerer, version string) error {
 		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()}}, func() float64 { return 1 })
 	return register(r, info, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+}
+
+// Certificate registers the moment at which the certificate ends that a daemon answers with, which read tells at each
+// scrape; there is no series while it tells an error.
+func Certificate(r prometheus.Registerer, read func() (time.Time, error)) error {
+	return register(r, certificate(read))
+}
+
+type certificate func() (time.Time, error)
+
+var expiry = desc("pacer_certificate_expiry_timestamp_seconds",
+	"When the certificate ends with which this daemon answers, in seconds since 1970.")
+
+// Describe implements prometheus.Collector.
+func (c certificate) Describe(out chan<- *prometheus.Desc) { out <- expiry }
+
+// Collect implements prometheus.Collector.
+func (c certificate) Collect(out chan<- prometheus.Metric) {
+	if until, err := c(); err == nil {
+		out <- gauge(expiry, float64(until.Unix()))
+	}
 }
 
 // Path is that of the metrics; HealthPath is where a daemon says whether it is well, ReadyPath whether it does its work

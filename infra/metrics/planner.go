@@ -19,13 +19,36 @@ type View struct {
 	Estimated map[api.AppID]units.Fraction
 	// Policy is how the queue is served.
 	Policy api.QueueDetail
+	// Serving says that the planner serves and does not stand by, ReadOnly that it cannot store its state. They hold
+	// also where the rest of the view is not to be had.
+	Serving, ReadOnly bool
 }
+
+// Run is an application that has ended.
+type Run struct {
+	Profile string
+	// Result is one word: met, late, unbound (it had no deadline), failed, killed, refused or unknown.
+	Result string
+	// Margin is how long before its deadline it ended, below 0 after it; Error the same as a share of the deadline (Eq 4 /
+	// 100). Both are of results met and late alone.
+	Margin units.Seconds
+	Error  float64
+	// Work is what its executors used, Freed what its nodes offered it and others could have.
+	Work, Freed units.Work
+}
+
+// met and late are the results of a Run that had a deadline and finished.
+const (
+	met  = "met"
+	late = "late"
+)
 
 // Planner counts what happens in a planner and shows its view.
 type Planner struct {
 	admitted, rejected *prometheus.CounterVec
 	errors             *prometheus.HistogramVec
-	late               *prometheus.CounterVec
+	runs, work, freed  *prometheus.CounterVec
+	margin             *prometheus.GaugeVec
 	writes             prometheus.Histogram
 	publishFailed      prometheus.Counter
 	taken              prometheus.Counter
@@ -57,8 +80,14 @@ func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, e
 		errors: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "pacer_app_deadline_error_ratio",
 			Help:    "How long before its deadline an application ended, as a share of it (Eq 4 / 100); below 0 is late.",
 			Buckets: []float64{-0.5, -0.25, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.25, 0.5}}, []string{"profile"}),
-		late: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_app_deadlines_missed_total",
-			Help: "Applications that ended after their deadline, by profile."}, []string{"profile"}),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_runs_total",
+			Help: "Applications that have ended, by profile and by how they ended."}, []string{"profile", "result"}),
+		margin: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "pacer_run_margin_seconds",
+			Help: "How long before its deadline the newest run of a profile ended; below 0 is late."}, []string{"profile"}),
+		work: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_core_seconds_total",
+			Help: "CPU time that runs which have ended used, by profile."}, []string{"profile"}),
+		freed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_freed_core_seconds_total",
+			Help: "CPU time that nodes offered to runs which have ended and that others could have."}, []string{"profile"}),
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_store_write_duration_seconds",
 			Help: "How long a synced write of state took.", Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 10)}),
 		publishFailed: counter("pacer_publish_errors_total", "Plans and directives that could not be sent."),
@@ -66,7 +95,8 @@ func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, e
 			"Executors from which memory was taken back that they were lent."),
 		view: view, profiles: map[string]bool{},
 	}
-	return p, register(r, p.admitted, p.rejected, p.errors, p.late, p.writes, p.publishFailed, p.taken, p)
+	return p, register(r, p.admitted, p.rejected, p.errors, p.runs, p.margin, p.work, p.freed, p.writes,
+		p.publishFailed, p.taken, p)
 }
 
 // Admitted counts a registration that was taken.
@@ -77,29 +107,37 @@ func (p *Planner) Rejected(k api.Kind) { p.rejected.WithLabelValues(k.String()).
 
 // Due tells of an application of a profile that has a deadline: its profile's series begin at 0, so that the first run
 // that is late raises one.
-func (p *Planner) Due(profile string) { p.series(profile) }
+func (p *Planner) Due(profile string) {
+	profile = p.named(profile)
+	for _, result := range []string{met, late} {
+		p.runs.WithLabelValues(profile, result)
+	}
+	p.errors.WithLabelValues(profile)
+}
 
-// Ended records the error (Eq 4 / 100, negative when late) of an application of a profile that had a
-// deadline and has finished.
-func (p *Planner) Ended(profile string, ratio float64) {
-	runs, late := p.series(profile)
-	runs.Observe(ratio)
-	if ratio < 0 {
-		late.Inc()
+// Ended counts an application that has ended.
+func (p *Planner) Ended(r Run) {
+	profile := p.named(r.Profile)
+	p.runs.WithLabelValues(profile, r.Result).Inc()
+	p.work.WithLabelValues(profile).Add(max(0, float64(r.Work)))
+	p.freed.WithLabelValues(profile).Add(max(0, float64(r.Freed)))
+	if r.Result == met || r.Result == late {
+		p.errors.WithLabelValues(profile).Observe(r.Error)
+		p.margin.WithLabelValues(profile).Set(float64(r.Margin))
 	}
 }
 
-// series are those of a profile. Profiles beyond the first 200 have the label other together.
-func (p *Planner) series(profile string) (runs prometheus.Observer, late prometheus.Counter) {
+// named is the label of a profile. Profiles beyond the first 200 have the label other together.
+func (p *Planner) named(profile string) string {
 	profile = label(profile)
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if len(p.profiles) < mostProfiles {
 		p.profiles[profile] = true
 	} else if !p.profiles[profile] {
 		profile = other
 	}
-	p.mu.Unlock()
-	return p.errors.WithLabelValues(profile), p.late.WithLabelValues(profile)
+	return profile
 }
 
 // Wrote records how long a write of state took.
@@ -116,11 +154,17 @@ var (
 	paced = desc("pacer_apps_paced", "Running applications, by how they run.", "pacing")
 	nodes = desc("pacer_nodes", "Nodes known, by state.", "state")
 
+	serving  = desc("pacer_planner_serving", "1 of the planner that serves, 0 of one that stands by.")
+	readOnly = desc("pacer_store_read_only", "1 while the planner cannot store its state, else 0.")
+	atRisk   = desc("pacer_apps_at_risk",
+		"Applications that wait or run and are expected to end after their deadline, by profile.", "profile")
+	oldest = desc("pacer_queue_oldest_seconds", "How long the application waits that has waited longest.")
+
 	nodeOffered  = desc("pacer_node_offered_cores", "CPU that a node offers.", "node")
 	nodeLendable = desc("pacer_node_lendable_bytes", "Memory that executors of a node leave and that may be lent.", "node")
 	nodeLent     = desc("pacer_node_lent_bytes", "Memory of a node that is lent to batch work.", "node")
 
-	met    = desc("pacer_cluster_met_ratio", "Part of the applications with a deadline that ended in time.")
+	inTime = desc("pacer_cluster_met_ratio", "Part of the applications with a deadline that ended in time.")
 	useful = desc("pacer_cluster_useful_ratio",
 		"Part of the work of applications with a deadline that was done in time.")
 	wasted = desc("pacer_cluster_wasted_ratio",
@@ -149,8 +193,8 @@ var (
 // Describe implements prometheus.Collector.
 func (p *Planner) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{apps, paced, nodes, nodeOffered, nodeLendable, nodeLent, appDeadline,
-		appElapsed, appPredicted, appCPU, appEstimated, met, useful, wasted, fairness, equality, reserved, fraction,
-		idleMemory} {
+		appElapsed, appPredicted, appCPU, appEstimated, inTime, useful, wasted, fairness, equality, reserved, fraction,
+		idleMemory, serving, readOnly, atRisk, oldest} {
 		out <- d
 	}
 }
@@ -158,9 +202,12 @@ func (p *Planner) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector: it shows the running applications.
 func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	view, err := p.view()
+	out <- gauge(serving, one(view.Serving))
+	out <- gauge(readOnly, one(view.ReadOnly))
 	if err != nil {
 		return
 	}
+	p.collectRisk(out, view.Apps)
 	states := map[api.AppState]int{api.AppQueued: 0, api.AppRunning: 0, api.AppFinished: 0, api.AppFailed: 0,
 		api.AppUnknown: 0}
 	pacings := map[string]int{}
@@ -201,6 +248,34 @@ func (p *Planner) Collect(out chan<- prometheus.Metric) {
 	collectPolicy(out, &view.Policy)
 }
 
+// collectRisk shows of each profile with an application that is due how many of these are expected to be late, and the
+// longest wait.
+func (p *Planner) collectRisk(out chan<- prometheus.Metric, all []api.AppSummary) {
+	risks, longest := map[string]float64{}, units.Seconds(0)
+	for _, a := range all {
+		if a.State == api.AppQueued {
+			longest = max(longest, a.Duration)
+		}
+		if a.State != api.AppQueued && a.State != api.AppRunning || a.Deadline <= 0 {
+			continue
+		}
+		profile := p.named(a.Profile)
+		risks[profile] += one(a.Risk == api.RiskLate)
+	}
+	for profile, n := range risks {
+		out <- gauge(atRisk, n, profile)
+	}
+	out <- gauge(oldest, float64(longest))
+}
+
+// one is 1 for true.
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // places are the running applications of all that have series of their own now.
 func (p *Planner) places(all []api.AppSummary) map[api.AppID]bool {
 	p.mu.Lock()
@@ -233,7 +308,7 @@ func collectPolicy(out chan<- prometheus.Metric, p *api.QueueDetail) {
 	out <- gauge(reserved, float64(p.Reserved))
 	out <- gauge(idleMemory, float64(idle))
 	s := &p.Scores
-	for d, score := range map[*prometheus.Desc]*float64{met: s.Met, useful: s.Useful, wasted: s.Wasted,
+	for d, score := range map[*prometheus.Desc]*float64{inTime: s.Met, useful: s.Useful, wasted: s.Wasted,
 		fairness: s.Fairness, equality: s.Equality, fraction: p.Fraction} {
 		if score != nil {
 			out <- gauge(d, *score)

@@ -230,7 +230,7 @@ private[spark] object PacerConf {
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, heapAuto, noWait, least, most, here.number, here.before, shared,
-      program = get(Program).orElse(script(sys.props.getOrElse("sun.java.command", ""))).getOrElse(""), byMoment = by > 0, certainty = certainty,
+      program = get(Program).getOrElse(program(get("spark.app.name").getOrElse(""), sys.env.get, sys.props.getOrElse("sun.java.command", ""))), byMoment = by > 0, certainty = certainty,
       jobMost = jobMost, copies = get(Speculation).exists(_.equalsIgnoreCase("true")), utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
   }
 
@@ -251,6 +251,31 @@ private[spark] object PacerConf {
     val moment = clock.orElse(reading(OffsetDateTime.parse(text).toZonedDateTime))
       .orElse(Moments.flatMap(f => reading(LocalDateTime.parse(text, f).atZone(zone))).headOption)
     moment.map(m => Duration.between(start, m).toMillis / 1e3)
+  }
+
+  /** Names that Airflow gives each application to which nobody gives one; profiles.Unnamed of the Go module has the same. */
+  private val Unnamed = Set("arrow-spark", "airflow-spark", "default-name", "airflow-spark-jdbc")
+
+  /** Options of spark-submit that have no value. */
+  private val Flags = Set("--verbose", "-v", "--supervise", "--load-spark-defaults")
+
+  /**
+   * What runs, as far as it names a profile: under a name that is nobody's the task of Airflow, else the class or file of
+   * the command line; under any other name the script of spark-sql.
+   */
+  private[pacer] def program(name: String, env: String => Option[String], command: String): String = {
+    @annotation.tailrec
+    def main(words: List[String]): Option[String] = words match {
+      case "--class" :: name :: _ => Some(name)
+      case flag :: rest if Flags(flag) => main(rest)
+      case option :: _ :: rest if option.startsWith("-") => main(rest)
+      case file :: _ => Some(file)
+      case Nil => None
+    }
+    val words = command.split(' ').filter(_.nonEmpty).toList
+    val here = script(command).orElse(Option.when(Unnamed(name) && words.headOption.exists(_.endsWith(".SparkSubmit")))(words.tail).flatMap(main))
+    val task = for (dag <- env("AIRFLOW_CTX_DAG_ID"); task <- env("AIRFLOW_CTX_TASK_ID") if Unnamed(name)) yield s"$dag.$task"
+    task.orElse(here).getOrElse("")
   }
 
   private val Script = """.*\.SparkSQLCLIDriver .*?-f (\S+).*""".r

@@ -50,6 +50,14 @@ class PacerConfTest {
     assertEquals(Some("/sql/q.sql"), PacerConf.script(s"$shell --database d -f /sql/q.sql"))
     assertEquals(None, PacerConf.script(s"$shell -e SELECT"))
     assertEquals(None, PacerConf.script("org.apache.spark.deploy.SparkSubmit --class org.example.Main a.jar -f /x"))
+    val submit = "org.apache.spark.deploy.SparkSubmit --master spark://h:1 --verbose --py-files dep.py"
+    val airflow = Map("AIRFLOW_CTX_DAG_ID" -> "nightly", "AIRFLOW_CTX_TASK_ID" -> "report")
+    for ((name, env, command, want) <- Seq(
+        ("arrow-spark", airflow, s"$submit /jobs/a.py x", "nightly.report"),
+        ("arrow-spark", Map.empty[String, String], s"$submit /jobs/a.py x", "/jobs/a.py"),
+        ("default-name", Map("AIRFLOW_CTX_DAG_ID" -> "nightly"), s"$submit --class org.example.Main a.jar", "org.example.Main"),
+        ("mine", airflow, s"$submit /jobs/a.py", ""),
+        ("arrow-spark", Map.empty[String, String], "org.example.Main x", ""))) assertEquals(want, PacerConf.program(name, env.get, command))
   }
 
   @Test def howLongAJobMayTakeIsReadAndChecked(): Unit = {

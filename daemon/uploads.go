@@ -46,8 +46,11 @@ type upload struct {
 // may take.
 const unusedFor = 10 * time.Minute
 
-// mostComing is how many files come at once.
+// mostComing is how many files come at once, of all users.
 const mostComing = 64
+
+// block is what a file takes of a disk at least.
+const block = 4 << 10
 
 // partEnds ends the name of a file that is coming.
 const partEnds = ".part"
@@ -150,17 +153,31 @@ func (u *uploads) files() []string {
 	return found
 }
 
-// held is how many bytes all files have, or are to have.
-func (u *uploads) held() (bytes units.Bytes) {
-	for _, path := range u.files() {
-		if st, err := os.Stat(path); err == nil && filepath.Ext(path) != partEnds {
-			bytes += units.Bytes(st.Size())
+// load is what files take: how many bytes they have, or are to have, and how many of them come.
+type load struct {
+	bytes  units.Bytes
+	coming int
+}
+
+// held is what the files in a user's directory take, and those of all users.
+func (u *uploads) held(dir string) (own, all load) {
+	count := func(path string, size int64, coming int) {
+		size = max(size, block)
+		for _, l := range []*load{&own, &all} {
+			if l == &all || filepath.Dir(path) == dir {
+				l.bytes, l.coming = l.bytes+units.Bytes(size), l.coming+coming
+			}
 		}
 	}
-	for _, part := range u.coming {
-		bytes += units.Bytes(part.size)
+	for _, path := range u.files() {
+		if st, err := os.Stat(path); err == nil && filepath.Ext(path) != partEnds {
+			count(path, st.Size(), 0)
+		}
 	}
-	return bytes
+	for path, part := range u.coming {
+		count(path, part.size, 1)
+	}
+	return own, all
 }
 
 // take takes a piece of a user's file in, and says how much of it is there. A piece that is not the next one changes
@@ -184,7 +201,7 @@ func (u *uploads) take(user string, p *api.FilePiece) (api.FilePiece, error) {
 	part := u.coming[path]
 	if part == nil {
 		var err error
-		if part, err = u.begin(path, p.Size); err != nil {
+		if part, err = u.begin(user, path, p.Size); err != nil {
 			return told, err
 		}
 	}
@@ -203,18 +220,21 @@ func (u *uploads) take(user string, p *api.FilePiece) (api.FilePiece, error) {
 	return told, nil
 }
 
-// begin makes room for a file that comes.
-func (u *uploads) begin(path string, size int64) (*upload, error) {
-	held := u.held()
-	switch {
-	case units.Bytes(size) > u.most:
-		return nil, api.Errorf(api.KindInvalid, "a file of %s is more than planner.upload-bytes (%s)",
-			units.Bytes(size).Words(), u.most.Words())
-	case held+units.Bytes(size) > u.most:
-		return nil, api.Errorf(api.KindTransient, "uploads have %s of planner.upload-bytes (%s), and a file of %s comes: "+
-			"try again when applications have ended", held.Words(), u.most.Words(), units.Bytes(size).Words())
-	case len(u.coming) >= mostComing:
-		return nil, api.Errorf(api.KindTransient, "%d files come already: try again in a moment", mostComing)
+// begin makes room for a file that comes. A user's files take no more of what there is than they leave: however
+// many a user begins, sent or not, others have room.
+func (u *uploads) begin(user, path string, size int64) (*upload, error) {
+	own, all := u.held(filepath.Dir(path))
+	switch more := units.Bytes(max(size, block)); {
+	case 2*more > u.most:
+		return nil, api.Errorf(api.KindInvalid, "a file of %s of user %q is more than half of planner.upload-bytes (%s)",
+			more.Words(), user, u.most.Words())
+	case own.bytes+all.bytes+2*more > u.most:
+		return nil, api.Errorf(api.KindTransient, "uploads have %s of planner.upload-bytes (%s), those of user %q %s, and "+
+			"with a file of %s that is more than they leave: try again when applications have ended", all.bytes.Words(),
+			u.most.Words(), user, own.bytes.Words(), more.Words())
+	case own.coming+all.coming+2 > mostComing:
+		return nil, api.Errorf(api.KindTransient, "%d files of user %q come already, %d of all users: try again in a moment",
+			own.coming, user, all.coming)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("upload: %w", err)

@@ -78,11 +78,11 @@ func TestUploadsArriveWhole(t *testing.T) {
 // A file that is too large, differs from its digest or grows is refused in one line, and leaves nothing.
 func TestUploadsThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	u := newUploads(t, dir, 100)
+	u := newUploads(t, dir, 8*block)
 	defer u.close()
 	body := []byte("content")
 	for want, p := range map[string]api.FilePiece{
-		"more than planner.upload-bytes": {SHA256: digestOf(body), Size: 101},
+		`user "ann" is more than half of planner.upload-bytes (32 KiB)`: {SHA256: digestOf(body), Size: 4*block + 1},
 		"the digest of what came is":     {SHA256: digestOf([]byte("else")), Size: 7, Data: body},
 		"has more than the 3 bytes":      {SHA256: digestOf(body), Size: 3, Data: body},
 		"no piece of a file":             {SHA256: "../../x", Size: 7, Data: body},
@@ -94,11 +94,37 @@ func TestUploadsThatAreRefused(t *testing.T) {
 	if left := u.files(); len(left) != 0 || len(u.coming) != 0 {
 		t.Errorf("left are %v", left)
 	}
-	if _, err := u.take("ann", &api.FilePiece{SHA256: digestOf(body), Size: 60}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := u.take("bob", &api.FilePiece{SHA256: digestOf(body), Size: 60}); api.KindOf(err) != api.KindTransient {
-		t.Errorf("files of 120 bytes come where 100 may be: %v", err)
+}
+
+// However much a user begins and does not send, or sends and does not use, files of another user come.
+func TestAUserLeavesRoomForUploadsOfOthers(t *testing.T) {
+	for what, size := range map[string]int64{"bytes": 8 * block, "files": 1} {
+		for _, sent := range []bool{false, true} {
+			u := newUploads(t, t.TempDir(), 128*block)
+			defer u.close()
+			begun := 0
+			for ; begun < 1000; begun++ {
+				body := bytes.Repeat([]byte{byte(begun), byte(begun >> 8)}, int(size+1)/2)[:size]
+				p := &api.FilePiece{SHA256: digestOf(append(body, byte(begun>>8), byte(begun))), Size: size}
+				if sent {
+					p.SHA256, p.Data = digestOf(body), body
+				}
+				if _, err := u.take("ann", p); err != nil {
+					if text := err.Error(); api.KindOf(err) != api.KindTransient || !strings.Contains(text, `user "ann"`) || strings.Contains(text, "\n") {
+						t.Errorf("%s, sent %v: ann is refused: %v", what, sent, err)
+					}
+					break
+				}
+			}
+			if begun == 0 || begun == 1000 {
+				t.Errorf("%s, sent %v: ann begins %d files", what, sent, begun)
+			}
+			body := bytes.Repeat([]byte("b"), int(size))
+			p := &api.FilePiece{SHA256: digestOf(body), Size: size, Data: body}
+			if told, err := u.take("bob", p); err != nil || told.Offset != size {
+				t.Errorf("%s, sent %v: beside %d files of ann, bob has %d bytes there: %v", what, sent, begun, told.Offset, err)
+			}
+		}
 	}
 }
 

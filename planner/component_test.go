@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,5 +231,98 @@ func TestExecutorsThatWaitForTheirDriverAreNotLent(t *testing.T) {
 	beside.Class = api.ClassBatch
 	if other := w.register(beside); other.Error != nil || loans(other.AppID) == 0 {
 		t.Errorf("%s is lent %d executors: %v", other.AppID, loans(other.AppID), other.Error)
+	}
+}
+
+// nodesSay has each node but the lost ones say what it runs, every second for d: what its Plan has of an application and,
+// while they are slow to end, what that has had.
+func (w *world) nodesSay(d time.Duration, id api.AppID, slow bool, running map[string]map[api.ExecutorID]bool, lost ...string) {
+	w.Helper()
+	for end := w.now.Add(d); w.now < end; {
+		w.pass(time.Second)
+		for node, p := range w.plans {
+			was := running[node]
+			if running[node] = map[api.ExecutorID]bool{}; slow {
+				running[node] = was
+			}
+			for _, a := range p.Apps {
+				for _, x := range a.Executors {
+					running[node][x] = a.ID == id
+				}
+			}
+			s := w.status(node)
+			for x, ours := range was {
+				if ours && !running[node][x] {
+					s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: x, State: api.ExecutorExited, Exit: "stopped", ExitCode: api.Unknown})
+				}
+			}
+			for x, ours := range running[node] {
+				if ours {
+					s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: x, State: api.ExecutorRunning, ExitCode: api.Unknown, PID: 7})
+				}
+			}
+			if !slices.Contains(lost, node) {
+				w.step(planner.Status{Status: &s})
+			}
+		}
+	}
+}
+
+// A driver is lost with its node. Its application fails; or, supervised, the driver begins again elsewhere once the first
+// one's executors have gone, three times at most, with the id and the deadline. A planner that is killed meanwhile goes on.
+func TestTheNodeOfADriverIsLost(t *testing.T) {
+	for _, c := range []struct{ supervised, killed bool }{{}, {supervised: true}, {supervised: true, killed: true}} {
+		nodes := []string{"a", "b", "c", "d", "e", "f"}
+		w := newWorld(t, nodes...)
+		r, q := driverOf("p", units.GiB)
+		r.Deadline, q.Query.Submit.Register.Deadline, q.Query.Submit.Driver.Supervise = 3600, 3600, c.supervised
+		id, err := w.submit(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running := map[string]map[api.ExecutorID]bool{}
+		restart := func() {
+			if c.killed {
+				w.restart()
+			}
+		}
+		var lost []string
+		for attempt := 1; attempt <= 4; attempt++ {
+			w.nodesSay(3*time.Second, id, false, running, lost...)
+			node, executors := w.where(id)
+			if node == "" || slices.Contains(lost, node) || executors != 0 {
+				t.Fatalf("%+v: attempt %d is on node %q of which %v are lost, beside %d executors", c, attempt, node, lost, executors)
+			}
+			restart()
+			w.nodesSay(2*time.Second, id, false, running, lost...)
+			r.Elapsed = units.Seconds(w.now.Sub(epoch).Seconds())
+			if reply := w.register(r); reply.Error != nil || reply.AppID != id {
+				t.Fatalf("%+v: attempt %d registers as %q: %v", c, attempt, reply.AppID, reply.Error)
+			}
+			w.nodesSay(3*time.Second, id, false, running, lost...)
+			if _, executors := w.where(id); executors == 0 || w.app(id).Deadline != 3600 {
+				t.Fatalf("%+v: attempt %d has %d executors and %v s", c, attempt, executors, w.app(id).Deadline)
+			}
+			lost = append(lost, node)
+			w.nodesSay(15*time.Second, id, true, running, lost...)
+			if !c.supervised || attempt == 4 {
+				break
+			}
+			restart()
+			w.nodesSay(15*time.Second, id, true, running, lost...)
+			if node, executors := w.where(id); node != "" || executors != 0 || w.app(id).State != api.AppRunning {
+				t.Fatalf("%+v: while executors of attempt %d run, the next is on %q: %s", c, attempt, node, w.app(id).State)
+			}
+		}
+		w.nodesSay(15*time.Second, id, false, running, lost...)
+		if a, said := w.app(id), w.heard("driver lost"); a.State != api.AppFailed || a.EndedBy != api.EndedByExit || len(said) != 1 {
+			t.Errorf("%+v: after %d attempts it is %s by %s: %v", c, len(lost), a.State, a.EndedBy, said)
+		}
+		if want := map[bool]int{false: 1, true: 4}[c.supervised]; len(lost) != want {
+			t.Errorf("%+v: %d attempts, want %d", c, len(lost), want)
+		}
+		if node, executors := w.where(id); node != "" || executors != 0 {
+			t.Errorf("%+v: %d executors and a driver on %q run on", c, executors, node)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -31,20 +30,20 @@ func onNodes(ctx context.Context, l *launch) error {
 		return err
 	}
 	defer done()
-	for _, line := range slices.Compact(slices.DeleteFunc(l.aside, func(line string) bool { return line == "" })) {
-		fmt.Fprintf(l.Stderr, "pacer: %s\n", line)
-	}
-	signals := catchSignals()
-	defer signal.Stop(signals)
+	l.sayAside()
 	if err := s.upload(ctx, conn); err != nil {
 		return err
 	}
+	signals := catchSignals() // From here on there may be something to end.
+	defer signal.Stop(signals)
 	r, err := s.register(elapsed())
 	if err != nil {
 		return err
 	}
-	reply, err := conn.Control(ctx, api.VerbSubmit,
-		api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Register: &r, Driver: &s.driver}}})
+	reply, err := s.ask(ctx, conn, api.VerbSubmit, func() api.Submit {
+		r.Elapsed = elapsed()
+		return api.Submit{Register: &r, Driver: &s.driver}
+	})
 	if err != nil || len(reply.Apps) == 0 {
 		return fmt.Errorf("submit: %w", err)
 	}
@@ -76,7 +75,7 @@ const followState = 300 * time.Millisecond
 // run returns when the application has ended, with its driver's exit code.
 func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {
 	for {
-		if detail := f.look(ctx); detail != nil {
+		if detail := f.look(); detail != nil {
 			f.say(detail)
 			if isOver(detail) {
 				return f.end(ctx, detail)
@@ -101,11 +100,16 @@ func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// look is how the application stands, nil where that is not known now.
-func (f *following) look(ctx context.Context) *api.AppDetail {
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+// ask asks the planner, whatever has become of who submits.
+func (f *following) ask(verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	limit, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	reply, err := f.conn.Control(limit, api.VerbApp, api.ControlRequest{App: f.app})
+	return f.conn.Control(limit, verb, r)
+}
+
+// look is how the application stands, nil where that is not known now.
+func (f *following) look() *api.AppDetail {
+	reply, err := f.ask(api.VerbApp, api.ControlRequest{App: f.app})
 	if away := err != nil || reply.App == nil; away != f.away {
 		f.away = away
 		if away {
@@ -118,9 +122,7 @@ func (f *following) look(ctx context.Context) *api.AppDetail {
 // kill ends the application.
 func (f *following) kill(sig syscall.Signal) {
 	f.killed = sig
-	limit, cancel := context.WithTimeout(context.Background(), requestTimeout)
-	defer cancel()
-	reply, err := f.conn.Control(limit, api.VerbKill, api.ControlRequest{App: f.app})
+	reply, err := f.ask(api.VerbKill, api.ControlRequest{App: f.app})
 	if err != nil {
 		fmt.Fprintf(f.l.Stderr, "pacer: %s cannot be ended: %v\n", f.app, err)
 		return
@@ -202,9 +204,9 @@ func (f *following) end(ctx context.Context, a *api.AppDetail) error {
 		fmt.Fprintf(f.l.Stderr, "pacer: %s\n", a.Reason)
 		return command.Coded(command.ExitInfeasible, nil)
 	}
-	end, _ := reportExit(f.l.config.Client, api.ControlRequest{Submission: f.l.settings[confSubmission], ExitCode: code,
+	end, err := f.ask(api.VerbExit, api.ControlRequest{Submission: f.l.settings[confSubmission], ExitCode: code,
 		Elapsed: units.Seconds(a.Duration)})
-	if end.Message != "" {
+	if err == nil && end.Message != "" {
 		fmt.Fprintf(f.l.Stderr, "pacer: %s\n", end.Message)
 	}
 	switch {

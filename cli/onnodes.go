@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,14 +30,8 @@ type nodeSubmission struct {
 	// settings are all that the driver is to have: of files, of Pacer, of the command line, which wins.
 	settings map[string]string
 	driver   api.Component
-	// sources are where the driver's files are on this machine, or what is in them.
-	sources []source
-}
-
-// source is a file that goes up: at a path, or with content of its own.
-type source struct {
-	path string
-	body []byte
+	// sources are what is in the driver's files.
+	sources []io.ReaderAt
 }
 
 // The settings that a driver's node says, and those of which the files go up with an option of spark-submit.
@@ -101,12 +96,21 @@ func (s *nodeSubmission) size() (memory units.Bytes, cores units.Cores, err erro
 	if err != nil {
 		return 0, 0, err
 	}
-	text := cmp.Or(s.setting("spark.driver.cores", "--driver-cores"), "1")
+	n, err := s.number("spark.driver.cores", "--driver-cores")
+	return heap + overhead, units.Cores(max(1, n)), err
+}
+
+// number is a setting that counts from 1 on, 0 where nothing is said.
+func (s *nodeSubmission) number(key, flag string) (int, error) {
+	text := s.setting(key, flag)
+	if text == "" {
+		return 0, nil
+	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, 0, command.Usagef("spark.driver.cores %q: want a number from 1 on", text)
+		return 0, command.Usagef("%s %q: want a number from 1 on", key, text)
 	}
-	return heap + overhead, units.Cores(n), nil
+	return n, nil
 }
 
 // bytes is a setting that counts MiB where it has no unit.
@@ -186,7 +190,7 @@ func (s *nodeSubmission) command() error {
 			return err
 		}
 	}
-	settings := s.add("settings.conf", source{body: propertiesOf(s.settings)})
+	settings := s.add("settings.conf", bytes.NewReader(propertiesOf(s.settings)))
 	s.driver.Command = slices.Concat([]string{optionProperties, settings}, front, args, program)
 	return nil
 }
@@ -226,7 +230,11 @@ func (s *nodeSubmission) file(what, uri string) (string, error) {
 	case !st.Mode().IsRegular():
 		return "", command.Usagef("%s: %s is no file", what, name)
 	}
-	there := s.add(filepath.Base(name), source{path: name})
+	from, err := os.Open(name)
+	if err != nil {
+		return "", command.Usagef("%s: %w", what, err)
+	}
+	there := s.add(filepath.Base(name), from)
 	if aliased {
 		there += "#" + alias
 	}
@@ -234,7 +242,7 @@ func (s *nodeSubmission) file(what, uri string) (string, error) {
 }
 
 // add has a file go up, and returns where the driver finds it.
-func (s *nodeSubmission) add(name string, from source) string {
+func (s *nodeSubmission) add(name string, from io.ReaderAt) string {
 	k := len(s.driver.Files)
 	s.driver.Files = append(s.driver.Files, api.ComponentFile{Name: name})
 	s.sources = append(s.sources, from)
@@ -277,15 +285,8 @@ func (s *nodeSubmission) register(elapsed units.Seconds) (r api.RegisterRequest,
 	if !strings.EqualFold(s.settings["spark.memory.offHeap.enabled"], "true") {
 		launch.OffHeap = 0
 	}
-	for _, n := range []struct {
-		key, flag string
-		to        *int
-	}{{"spark.executor.cores", "--executor-cores", &launch.Cores}} {
-		if text := s.setting(n.key, n.flag); text != "" {
-			if *n.to, err = strconv.Atoi(text); err != nil || *n.to < 1 {
-				return r, command.Usagef("%s %q: want a number from 1 on", n.key, text)
-			}
-		}
+	if launch.Cores, err = s.number("spark.executor.cores", "--executor-cores"); err != nil {
+		return r, err
 	}
 	r = api.RegisterRequest{Submission: l.settings[confSubmission], Elapsed: elapsed,
 		Name:    cmp.Or(s.setting("spark.app.name", "--name"), filepath.Base(l.line.main())),
@@ -295,11 +296,8 @@ func (s *nodeSubmission) register(elapsed units.Seconds) (r api.RegisterRequest,
 		Mode:            api.Mode(strings.ToLower(s.settings[confMode])),
 		Class:           api.Class(strings.ToLower(s.settings[confClass])), Launch: launch}
 	_, r.UTCOffset = l.now.Zone()
-	if nodes, err := s.nodes(); err != nil || nodes != nil {
-		r.Nodes = nodes
-		if err != nil {
-			return r, err
-		}
+	if r.Nodes, err = s.nodes(); err != nil {
+		return r, err
 	}
 	switch after, by := s.settings[confDeadline], s.settings[confBy]; {
 	case after != "":
@@ -325,89 +323,46 @@ const usualCertainty units.Fraction = 0.95
 
 // nodes is on how many nodes the application wants executors, nil where it does not say.
 func (s *nodeSubmission) nodes() (*api.NodeRange, error) {
-	var n api.NodeRange
-	for key, to := range map[string]*int{"spark.pacer.nodes.least": &n.Least, "spark.pacer.nodes.most": &n.Most} {
-		text := s.settings[key]
-		if text == "" {
-			continue
-		}
-		var err error
-		if *to, err = strconv.Atoi(text); err != nil || *to < 1 {
-			return nil, command.Usagef("%s %q: want a number from 1 on", key, text)
-		}
+	least, err := s.number("spark.pacer.nodes.least", "")
+	most, faulty := s.number("spark.pacer.nodes.most", "")
+	if err = cmp.Or(err, faulty); err != nil || least+most == 0 {
+		return nil, err
 	}
-	if n == (api.NodeRange{}) {
-		return nil, nil
-	}
-	return &n, nil
+	return &api.NodeRange{Least: least, Most: most}, nil
 }
 
 // upload brings the driver's files to the planner.
 func (s *nodeSubmission) upload(ctx context.Context, conn client) error {
-	for k := range s.sources {
-		if err := s.digest(k); err != nil {
-			return err
+	for k, from := range s.sources {
+		f, sum := &s.driver.Files[k], sha256.New()
+		size, err := io.Copy(sum, io.NewSectionReader(from, 0, math.MaxInt64))
+		if f.Size, f.SHA256 = size, hex.EncodeToString(sum.Sum(nil)); err == nil {
+			err = s.send(ctx, conn, *f, from)
 		}
-	}
-	for k := range s.sources {
-		if err := s.send(ctx, conn, k); err != nil {
-			return fmt.Errorf("upload of %s: %w", s.driver.Files[k].Name, err)
+		if err != nil {
+			return fmt.Errorf("upload of %s: %w", f.Name, err)
+		}
+		if file, ok := from.(io.Closer); ok {
+			_ = file.Close() // It was read.
 		}
 	}
 	return nil
 }
 
-// content is a file that is read in pieces.
-type content interface {
-	io.ReaderAt
-	io.Closer
-}
-
-type body struct{ *bytes.Reader }
-
-// Close implements io.Closer.
-func (body) Close() error { return nil }
-
-// open is the content of the k-th file.
-func (s *nodeSubmission) open(k int) (content, error) {
-	if s.sources[k].path == "" {
-		return body{bytes.NewReader(s.sources[k].body)}, nil
-	}
-	return os.Open(s.sources[k].path)
-}
-
-// digest works out what the k-th file has.
-func (s *nodeSubmission) digest(k int) error {
-	from, err := s.open(k)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, io.NewSectionReader(from, 0, 1<<62))
-	s.driver.Files[k].Size, s.driver.Files[k].SHA256 = size, hex.EncodeToString(sum.Sum(nil))
-	return err
-}
-
-// sendAgain is how long a piece waits that the planner does not take now, sendFor how long one is tried.
+// sendAgain is how long it takes until the planner is asked again that does not answer now, sendFor how long it is.
 const (
 	sendAgain = 300 * time.Millisecond
 	sendFor   = 2 * time.Minute
 )
 
-// send sends the k-th file, from where the planner has it.
-func (s *nodeSubmission) send(ctx context.Context, conn client, k int) error {
-	from, err := s.open(k)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	f := s.driver.Files[k]
+// send sends a file, from where the planner has it.
+func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentFile, from io.ReaderAt) error {
 	buf := make([]byte, api.MostFilePiece)
 	piece := &api.FilePiece{SHA256: f.SHA256, Size: f.Size}
 	for {
-		there, err := s.ask(ctx, conn, piece)
-		if err != nil || there.Offset >= f.Size {
+		reply, err := s.ask(ctx, conn, api.VerbUpload, func() api.Submit { return api.Submit{Piece: piece} })
+		there := reply.Piece
+		if err != nil || there == nil || there.Offset >= f.Size {
 			return err
 		}
 		n, err := from.ReadAt(buf[:min(int64(len(buf)), f.Size-there.Offset)], there.Offset)
@@ -418,23 +373,22 @@ func (s *nodeSubmission) send(ctx context.Context, conn client, k int) error {
 	}
 }
 
-// ask sends a piece, again while the planner is busy.
-func (s *nodeSubmission) ask(ctx context.Context, conn client, p *api.FilePiece) (api.FilePiece, error) {
-	until := time.Now().Add(sendFor)
-	for {
+// ask asks the planner, again for a while where it does not answer or says that it cannot now. Whatever is asked
+// twice is done once.
+func (s *nodeSubmission) ask(ctx context.Context, conn client, verb api.Verb,
+	what func() api.Submit) (api.ControlReply, error) {
+	for until, said := time.Now().Add(sendFor), false; ; said = true {
 		limit, cancel := context.WithTimeout(ctx, requestTimeout)
-		reply, err := conn.Control(limit, api.VerbUpload,
-			api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Piece: p}}})
+		reply, err := conn.Control(limit, verb, api.ControlRequest{Query: &api.Query{Submit: new(what())}})
 		cancel()
-		if err == nil && reply.Piece != nil {
-			return *reply.Piece, nil
-		}
 		if api.KindOf(err) != api.KindTransient || ctx.Err() != nil || time.Now().After(until) {
-			return api.FilePiece{}, cmp.Or(err, error(api.Errorf(api.KindInternal, "the planner's answer is empty")))
+			return reply, err
+		}
+		if !said {
+			fmt.Fprintf(s.l.Stderr, "pacer: %v; trying again for up to %v\n", err, sendFor)
 		}
 		select {
 		case <-ctx.Done():
-			return api.FilePiece{}, ctx.Err()
 		case <-time.After(sendAgain):
 		}
 	}

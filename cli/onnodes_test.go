@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -21,7 +24,8 @@ func submitted(t *testing.T, files map[string]string, args ...string) (*nodeSubm
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &launch{shell: &shell{getenv: func(string) string { return "" }}, line: line, settings: map[string]string{confSubmission: "s"},
+	sh := &shell{Shell: &command.Shell{Stderr: io.Discard}, getenv: func(string) string { return "" }}
+	l := &launch{shell: sh, line: line, settings: map[string]string{confSubmission: "s"},
 		files: settingFiles{all: files, from: map[string]string{}}}
 	return newNodeSubmission(l)
 }
@@ -47,7 +51,11 @@ func TestADriversCommandLine(t *testing.T) {
 	if !slices.Equal(s.driver.Command, want) {
 		t.Errorf("it is\n%q, want\n%q", s.driver.Command, want)
 	}
-	settings := string(s.sources[4].body)
+	text, err := io.ReadAll(io.NewSectionReader(s.sources[4], 0, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := string(text)
 	if !strings.Contains(settings, "spark.pacer.deadline=90s\n") || strings.Contains(settings, "spark.master") || strings.Contains(settings, "spark.files") {
 		t.Errorf("its settings are\n%s", settings)
 	}
@@ -97,7 +105,7 @@ func TestUploadGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := []byte(strings.Repeat("content ", 400_000))
-	s.add("large", source{body: body})
+	s.add("large", bytes.NewReader(body))
 	planner := &slow{has: map[string][]byte{}}
 	if err := s.upload(t.Context(), planner); err != nil {
 		t.Fatal(err)

@@ -171,9 +171,7 @@ func (l *launch) submit(ctx context.Context) error {
 	for _, flag := range l.line.stray {
 		l.aside = append(l.aside, flag+" stands after the application and is passed to it")
 	}
-	for _, line := range slices.Compact(slices.DeleteFunc(l.aside, func(line string) bool { return line == "" })) {
-		fmt.Fprintf(l.Stderr, "pacer: %s\n", line)
-	}
+	l.sayAside()
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
@@ -199,6 +197,13 @@ func (l *launch) submit(ctx context.Context) error {
 		fmt.Fprintf(l.Stderr, "pacer: %s\n", said)
 	}
 	return err
+}
+
+// sayAside says what is not followed of what the user says.
+func (l *launch) sayAside() {
+	for _, line := range slices.Compact(slices.DeleteFunc(l.aside, func(line string) bool { return line == "" })) {
+		fmt.Fprintf(l.Stderr, "pacer: %s\n", line)
+	}
 }
 
 // read takes what is said everywhere, the cheapest faults first.

@@ -61,7 +61,7 @@ func (p *PlannerDaemon) standby(ctx context.Context) error {
 		if err := p.bringIn(bucket); err != nil {
 			return errors.Join(err, bucket.Close())
 		}
-		t, err := p.newTerm(&term{db: bucket, bucket: bucket, silence: taken.silence},
+		t, err := p.newTerm(&term{db: bucket, bucket: bucket, silence: taken.silence, shared: shared},
 			storeShelf{bucket, principalsPath(p.cfg.State)})
 		if err != nil {
 			return err

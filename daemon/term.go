@@ -32,8 +32,9 @@ type term struct {
 	planner *PlannerDaemon
 	undo    cleanup
 	db      plannerDB
-	// bucket is db where planners share it, silence what was heard of nodes before.
+	// bucket is db where planners share it, in shared, silence what was heard of nodes before.
 	bucket  *store.Bucket
+	shared  *bus.Bucket
 	silence planner.Silence
 	engine  *planner.Engine
 	access  *plannerAccess
@@ -69,6 +70,12 @@ func (p *PlannerDaemon) newTerm(t *term, who shelf) (*term, error) {
 	}
 	t.undo.add(func() error { t.access.clerk.Wait(); return nil })
 	t.undo.add(t.uploads.close)
+	if t.shared != nil {
+		t.uploads.unknown = true
+		ctx, cancel := context.WithCancel(context.Background())
+		t.undo.add(func() error { cancel(); return nil })
+		go t.shareFiles(ctx)
+	}
 	return t, nil
 }
 

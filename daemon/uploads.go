@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +27,18 @@ type uploads struct {
 	dir  string
 	most units.Bytes
 	now  func() time.Time
+	// objects have the files for other planners, nil of one alone; objecting is held while one of theirs is written,
+	// read or removed, and never by what holds mu. holds says that no other planner has taken over.
+	objects   objects
+	objecting sync.Mutex
+	holds     func() bool
+	opened    time.Time
 
 	mu sync.Mutex
+	// unknown says that objects are to come.
+	unknown bool
+	// away are the sizes of whole files that only objects have, by path.
+	away map[string]int64
 	// coming are files that are not all there, by path.
 	coming map[string]*upload
 	// wanted are those that applications are started with, by application.
@@ -40,6 +52,8 @@ type upload struct {
 	offset int64
 	size   int64
 	touch  time.Time
+	// settles says that all of it has come, and is being kept.
+	settles bool
 }
 
 // unusedFor is how long a file is kept that no application is started with, and how long the next piece of one
@@ -57,7 +71,8 @@ const partEnds = ".part"
 
 // openUploads makes the directory and takes over what is there; what was coming comes anew.
 func openUploads(dir string, most units.Bytes, living map[api.AppID]planner.DriverAnswer) (*uploads, error) {
-	u := &uploads{dir: dir, most: most, now: time.Now, coming: map[string]*upload{}, wanted: map[api.AppID][]string{}}
+	u := &uploads{dir: dir, most: most, now: time.Now, opened: time.Now(), away: map[string]int64{},
+		coming: map[string]*upload{}, wanted: map[api.AppID][]string{}}
 	for app, of := range living {
 		u.want(app, of.User, of.Component)
 	}
@@ -129,12 +144,17 @@ func (u *uploads) clear(now time.Time, age time.Duration, files ...string) {
 		}
 	}
 	for _, path := range files {
-		if st, err := os.Stat(path); err == nil && !kept[path] && u.coming[path] == nil && now.Sub(st.ModTime()) >= age {
-			_ = os.Remove(path) // It is tried again.
+		_, touch, there := u.whole(path)
+		if !there || kept[path] || u.coming[path] != nil || now.Sub(touch) < age {
+			continue
+		}
+		_ = os.Remove(path) // It is tried again.
+		if delete(u.away, path); u.objects != nil {
+			go u.withdraw(path)
 		}
 	}
 	for path, part := range u.coming {
-		if now.Sub(part.touch) >= unusedFor {
+		if now.Sub(part.touch) >= unusedFor && !part.settles {
 			u.drop(path)
 		}
 	}
@@ -147,10 +167,20 @@ func (u *uploads) drop(path string) {
 	_ = errors.Join(part.file.Close(), os.Remove(part.file.Name())) // A later start removes it.
 }
 
-// files are all that are there.
+// files are all that are whole.
 func (u *uploads) files() []string {
 	found, _ := filepath.Glob(filepath.Join(u.dir, "*", "*")) // Its pattern is well formed.
-	return found
+	found = slices.DeleteFunc(found, func(path string) bool { return filepath.Ext(path) == partEnds })
+	return slices.AppendSeq(found, maps.Keys(u.away))
+}
+
+// whole is the size of a whole file and when it was used last, false for none.
+func (u *uploads) whole(path string) (size int64, touch time.Time, there bool) {
+	if st, err := os.Stat(path); err == nil {
+		return st.Size(), st.ModTime(), true
+	}
+	size, there = u.away[path]
+	return size, u.opened, there
 }
 
 // load is what files take: how many bytes they have, or are to have, and how many of them come.
@@ -170,8 +200,8 @@ func (u *uploads) held(dir string) (own, all load) {
 		}
 	}
 	for _, path := range u.files() {
-		if st, err := os.Stat(path); err == nil && filepath.Ext(path) != partEnds {
-			count(path, st.Size(), 0)
+		if size, _, there := u.whole(path); there {
+			count(path, size, 0)
 		}
 	}
 	for path, part := range u.coming {
@@ -189,16 +219,23 @@ func (u *uploads) take(user string, p *api.FilePiece) (api.FilePiece, error) {
 	now := u.now()
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if err := u.known(); err != nil {
+		return api.FilePiece{}, err
+	}
 	path := u.path(user, p.SHA256)
 	if part := u.coming[path]; part == nil || now.Sub(part.touch) >= unusedFor {
 		u.clear(now, unusedFor, u.files()...) // Not for each of a file's pieces.
 	}
 	told := api.FilePiece{SHA256: p.SHA256, Size: p.Size}
-	if st, err := os.Stat(path); err == nil {
-		told.Offset, told.Size = st.Size(), st.Size()
-		return told, os.Chtimes(path, now, now)
+	if size, _, there := u.whole(path); there {
+		told.Offset, told.Size = size, size
+		_ = os.Chtimes(path, now, now) // One that is away is as if it had come with the planner.
+		return told, nil
 	}
 	part := u.coming[path]
+	if part != nil && part.settles {
+		return told, api.Errorf(api.KindTransient, "file %s is being kept: try again in a moment", p.SHA256)
+	}
 	if part == nil {
 		var err error
 		if part, err = u.begin(user, path, p.Size); err != nil {
@@ -239,7 +276,7 @@ func (u *uploads) begin(user, path string, size int64) (*upload, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("upload: %w", err)
 	}
-	file, err := os.OpenFile(path+partEnds, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(path+partEnds, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("upload: %w", err)
 	}
@@ -266,10 +303,10 @@ func (u *uploads) add(path string, part *upload, p *api.FilePiece) error {
 		u.drop(path)
 		return api.Errorf(api.KindInvalid, "the digest of what came is %s, and %s was said", sum, p.SHA256)
 	}
-	err := part.file.Sync()
-	if err = errors.Join(err, part.file.Close(), os.Rename(part.file.Name(), path)); err != nil {
-		_ = os.Remove(part.file.Name())
-	}
+	part.settles = true
+	u.mu.Unlock() // It may take long, and the planner's loop asks for it.
+	err := u.keep(path, part)
+	u.mu.Lock()
 	delete(u.coming, path)
 	if err != nil {
 		return fmt.Errorf("upload: %w", err)
@@ -279,8 +316,13 @@ func (u *uploads) add(path string, part *upload, p *api.FilePiece) error {
 
 // lacks says which of a driver's files are not there.
 func (u *uploads) lacks(user string, c *api.Component) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := u.known(); err != nil {
+		return err
+	}
 	for _, f := range c.Files {
-		if st, err := os.Stat(u.path(user, f.SHA256)); err != nil || st.Size() != f.Size {
+		if size, _, there := u.whole(u.path(user, f.SHA256)); !there || size != f.Size {
 			return api.Errorf(api.KindInvalid, "file %s (%s) was not uploaded, or has another size", f.Name, f.SHA256)
 		}
 	}
@@ -289,7 +331,11 @@ func (u *uploads) lacks(user string, c *api.Component) error {
 
 // read is a piece of a user's file.
 func (u *uploads) read(user string, p api.FilePiece) (api.FilePiece, error) {
-	f, err := os.Open(u.path(user, p.SHA256))
+	path := u.path(user, p.SHA256)
+	if err := u.bring(path); err != nil {
+		return p, err
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return p, api.Errorf(api.KindNotFound, "file %s is not here", p.SHA256)
 	}

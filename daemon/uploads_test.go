@@ -2,10 +2,14 @@ package daemon
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,9 +87,9 @@ func TestUploadsThatAreRefused(t *testing.T) {
 	body := []byte("content")
 	for want, p := range map[string]api.FilePiece{
 		`user "ann" is more than half of planner.upload-bytes (32 KiB)`: {SHA256: digestOf(body), Size: 4*block + 1},
-		"the digest of what came is":     {SHA256: digestOf([]byte("else")), Size: 7, Data: body},
-		"has more than the 3 bytes":      {SHA256: digestOf(body), Size: 3, Data: body},
-		"no piece of a file":             {SHA256: "../../x", Size: 7, Data: body},
+		"the digest of what came is":                                    {SHA256: digestOf([]byte("else")), Size: 7, Data: body},
+		"has more than the 3 bytes":                                     {SHA256: digestOf(body), Size: 3, Data: body},
+		"no piece of a file":                                            {SHA256: "../../x", Size: 7, Data: body},
 	} {
 		if _, err := u.take("ann", &p); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v, want %q", p, err, want)
@@ -152,5 +156,94 @@ func TestUploadsGoWithTheirApplications(t *testing.T) {
 	u.sweep(time.Now().Add(time.Hour), unusedFor, u.files()...)
 	if left := u.files(); len(left) != 0 {
 		t.Errorf("left are %v", left)
+	}
+}
+
+// together are objects in memory.
+type together struct {
+	mu    sync.Mutex
+	files map[string][]byte
+	gone  chan string
+}
+
+func (o *together) Sizes(context.Context) (map[string]int64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sizes := map[string]int64{}
+	for name, body := range o.files {
+		sizes[name] = int64(len(body))
+	}
+	return sizes, nil
+}
+
+func (o *together) Put(_ context.Context, name string, from io.Reader) error {
+	body, err := io.ReadAll(from)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.files[name] = body
+	return err
+}
+
+func (o *together) Get(_ context.Context, name string, to io.Writer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, err := to.Write(o.files[name])
+	return err
+}
+
+func (o *together) Delete(_ context.Context, name string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.files, name)
+	o.gone <- name
+	return nil
+}
+
+// A planner that takes over has the files that were uploaded to the one before, and no others; they count, are read, and go
+// with the application that is started with them. Until it knows them it says that it does not.
+func TestPlannersShareUploads(t *testing.T) {
+	o := &together{files: map[string][]byte{}, gone: make(chan string, 9)}
+	share := func(u *uploads) *uploads {
+		if err := u.share(t.Context(), o, func() bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	dirs := []string{t.TempDir(), t.TempDir()}
+	body, more := bytes.Repeat([]byte("content "), block), []byte("more")
+	c := &api.Component{Files: []api.ComponentFile{{Name: "f", SHA256: digestOf(body), Size: int64(len(body))}}}
+	first := share(newUploads(t, dirs[0], 32*block))
+	for _, b := range [][]byte{body, more} {
+		if _, err := first.take("ann", &api.FilePiece{SHA256: digestOf(b), Size: int64(len(b)), Data: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := newUploads(t, dirs[1], 32*block)
+	second.unknown = true
+	if err := second.lacks("ann", c); api.KindOf(err) != api.KindTransient {
+		t.Errorf("before it knows the files: %v", err)
+	}
+	share(second)
+	second.want("app-1", "ann", c)
+	if own, all := second.held(filepath.Dir(second.path("ann", digestOf(body)))); own != all || all.bytes != 9*block {
+		t.Errorf("the second planner counts %v of ann, %v of all", own, all)
+	}
+	got, err := second.read("ann", api.FilePiece{SHA256: digestOf(body)})
+	if err != nil || !bytes.Equal(got.Data, body) || second.lacks("ann", c) != nil || second.lacks("bob", c) == nil {
+		t.Errorf("the second planner reads %d bytes, %v", len(got.Data), err)
+	}
+	second.sweep(time.Now().Add(time.Hour), unusedFor, second.files()...)
+	<-o.gone
+	if len(o.files) != 1 || len(second.files()) != 1 {
+		t.Errorf("while the application runs there are %d files, here %v", len(o.files), second.files())
+	}
+	second.observe(func(api.AppID) string { return "ann" }, func(ledger.Change) {})(ledger.Change{Fact: ledger.Archived{App: "app-1"}})
+	<-o.gone
+	if len(o.files) != 0 || len(second.files()) != 0 {
+		t.Errorf("after its end there are %d files, here %v", len(o.files), second.files())
+	}
+	share(first)
+	if left := first.files(); len(left) != 0 {
+		t.Errorf("the first planner, which takes over again, has %v", left)
 	}
 }

@@ -152,7 +152,7 @@ func TestNobodyButThePlannerReachesTheBucket(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, subject := range []string{"$KV." + bus.BucketName + ".lease", "$JS.API.STREAM.MSG.GET.KV_" + bus.BucketName,
-			"$JS.API.STREAM.DELETE.KV_" + bus.BucketName, "$JS.API.CONSUMER.CREATE.KV_" + bus.BucketName + ".x.$KV.>"} {
+			"$O." + bus.ObjectsName + ".C.x", "$JS.API.STREAM.DELETE.OBJ_" + bus.ObjectsName, "$JS.API.STREAM.DELETE.KV_" + bus.BucketName, "$JS.API.CONSUMER.CREATE.KV_" + bus.BucketName + ".x.$KV.>"} {
 			if err := nc.PublishRequest(subject, "_INBOX_"+lent.Login+".x", []byte(`{"last_by_subj":"$KV.pacer-planner.lease"}`)); err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func (w *weights) take(p *api.Plan) {
 func (w *weights) weighEach(execs []*executor, now units.Instant, out *journal) {
 	w.parts = 0
 	for _, x := range execs {
-		if x.shares && x.weighed() && w.hasPlace(x, now) {
+		if x.shares && !x.isComponent() && x.weighed() && w.hasPlace(x, now) {
 			w.parts += x.part
 		}
 	}
@@ -63,7 +63,7 @@ func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	if !x.life.listed {
 		return false
 	}
-	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting || x.isComponent() {
+	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting {
 		x.busy = now // A start beside busy executors would take ten times as long.
 		return true
 	}
@@ -75,6 +75,8 @@ func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 // many they are.
 func (w *weights) of(x *executor, now units.Instant) Weight {
 	switch {
+	case x.isComponent():
+		return w.driver(x)
 	case !w.hasPlace(x, now):
 		return w.by.Low
 	case x.place > 0:
@@ -85,6 +87,14 @@ func (w *weights) of(x *executor, now units.Instant) Weight {
 		return Weight(x.part/w.parts) * w.by.Behind
 	}
 	return Weight(x.part)
+}
+
+// driver is x's weight beside all executors together: that of a driver of its band elsewhere (DriverSession.scala).
+func (w *weights) driver(x *executor) Weight {
+	if x.shares {
+		return w.by.DriverBehind
+	}
+	return w.by.DriverFirst
 }
 
 // weighAll sets the weight of all executors by who of them is at work. It rises by steps, and
@@ -119,10 +129,7 @@ func (w *weights) together(execs []*executor) Weight {
 	all := sharing.Unset
 	for _, x := range execs {
 		switch {
-		case x.isComponent() && x.weighed() && !w.first(x):
-			all = max(all, w.by.Shared)
-		case x.isComponent() && x.weighed():
-			all = max(all, w.by.Even)
+		case x.isComponent(): // It stands beside them.
 		case x.weighed() && x.life.state == api.ExecutorStarting && w.first(x):
 			all = w.by.Even
 		case x.weighed() && x.life.state == api.ExecutorStarting, x.works() && !w.first(x):

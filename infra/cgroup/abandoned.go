@@ -29,7 +29,9 @@ func (h *Hierarchy) RemoveAbandoned() ([]string, error) {
 	if !h.kernel || filepath.Dir(h.parent) != nodeParents {
 		return nil, nil
 	}
-	return RemoveAbandoned(h.root, NodeParent("*"), abandonedAfter)
+	left, err := RemoveAbandoned(h.root, NodeParent("*"), abandonedAfter)
+	more, faults := RemoveAbandoned(h.root, driversParent(NodeParent("*")), abandonedAfter)
+	return append(left, more...), errors.Join(err, faults)
 }
 
 // RemoveAbandoned removes the groups of which the path below a tree of root ("" is DefaultRoot) matches pattern, with

@@ -190,7 +190,7 @@ func (g *Group) SetWeight(w Weight) error {
 		return err
 	}
 	g.weight = w
-	return nil
+	return g.h.drivers.weigh(g.h, g.name, w)
 }
 
 // Usage returns the CPU time that the group has used since it was made, and how
@@ -282,6 +282,7 @@ func (h *Hierarchy) forget(g *Group) {
 	if h.watch != nil {
 		h.watch.forget(g)
 	}
+	_ = h.drivers.weigh(h, g.name, 0) // The others' next weights make it good.
 }
 
 // microseconds converts a finite quota to us per Period.

@@ -13,8 +13,6 @@ import (
 
 	cgroups "github.com/containerd/cgroups/v3"
 	"golang.org/x/sys/unix"
-
-	"github.com/sparkpacer/pacer/api"
 )
 
 // DefaultRoot is where Linux mounts cgroups.
@@ -47,6 +45,7 @@ type Hierarchy struct {
 	// controllers: the same directory for v2 and for joined v1 mounts.
 	cpu, acct string
 	memory    memoryTree
+	drivers   drivers
 	shields   *shields
 	// Lacks says in one line each what the kernel cannot do for the memory of executors; nothing where it can do all.
 	Lacks []string
@@ -182,6 +181,11 @@ func (h *Hierarchy) Group(name string) (*Group, error) {
 	if err := checkName(name); err != nil {
 		return nil, fmt.Errorf("cgroup: group %q: %w", name, err)
 	}
+	if strings.Contains(name, componentMark) {
+		if of := h.drivers.open(h, true); of != nil {
+			return of.Group(name)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if g := h.groups[name]; g != nil {
@@ -213,6 +217,13 @@ func (h *Hierarchy) Names() ([]string, error) {
 			names = append(names, h.nameOf(e.Name()))
 		}
 	}
+	if of := h.drivers.open(h, false); of != nil {
+		more, err := of.Names()
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, more...)
+	}
 	sort.Strings(names)
 	return names, nil
 }
@@ -224,7 +235,7 @@ func (h *Hierarchy) Close() error {
 	groups, watch, claim := h.groups, h.watch, h.claim
 	h.groups, h.watch, h.claim = map[string]*Group{}, nil, nil
 	h.mu.Unlock()
-	var errs []error
+	errs := []error{h.drivers.end((*Hierarchy).Close)}
 	if watch != nil {
 		errs = append(errs, watch.close())
 	}
@@ -248,7 +259,8 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 	if len(names) > 0 {
 		return fmt.Errorf("cgroup: %s still has %s", h.parent, strings.Join(names, ", "))
 	}
-	if err := h.Close(); err != nil {
+	remove := func(of *Hierarchy) error { return of.Remove(ctx) }
+	if err := errors.Join(h.drivers.end(remove), h.Close()); err != nil {
 		return err
 	}
 	defer h.sweep(h.parent)
@@ -272,9 +284,6 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 	}
 	return nil
 }
-
-// GroupName is the name of an executor's group: APP-EXEC.
-func GroupName(app api.AppID, id api.ExecutorID) string { return string(app) + "-" + string(id) }
 
 // checkName accepts letters, digits, "-", "_" and inner dots: nothing that could
 // leave the directory or be taken for a file of the kernel's.

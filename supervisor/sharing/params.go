@@ -127,6 +127,10 @@ type Weights struct {
 	Even     Weight
 	Promised Weight
 	Crowded  int
+	// Of a driver that a node runs, beside all executors together: DriverFirst is for one whose deadline can be kept,
+	// DriverBehind for another; 9 and 1/3, which are what Nice gives those elsewhere. One whose band is not known has 1.
+	DriverFirst  Weight
+	DriverBehind Weight
 	// Rise is by how much that rises in a tick at most; the root of 2. A kernel (6.18) that has it
 	// raised at once, fourfold say, lets executors alone run for up to 3 s: drivers, node
 	// controllers and shells stand still.
@@ -154,7 +158,7 @@ func Default() Params {
 		Room: Room{Wait: 3 * time.Second, Exit: 3 * time.Second, Driver: 1, Drivers: 0.5, LeftAlone: 0.5,
 			Pressed: 0.9, Relief: 0.05, Unbound: true},
 		Weights: Weights{Low: 0.1, Rest: 2 * time.Second, Behind: 1.0 / 15, Least: 1.0 / 256, Steps: 4,
-			Shared: 0.25, Even: 1, Promised: 4, Crowded: 10, Rise: math.Sqrt2},
+			Shared: 0.25, Even: 1, Promised: 4, Crowded: 10, DriverFirst: 9, DriverBehind: 1.0 / 3, Rise: math.Sqrt2},
 		Nice: Nice{First: -10, Behind: 5, Infeasible: 10},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,8 +25,18 @@ type enrolment struct {
 	dial  func(bus.Options) (*bus.Conn, error)
 	known bool // No credential is needed.
 	log   *slog.Logger
+	// given reports whether the configuration names the node's own credential. One by which it joins is another thing, and
+	// may be gone once it has joined. The answer is that of the first time: the file is read then alone.
+	given func() bool
 
 	denied atomic.Bool // The planner has not taken the credential that there is.
+}
+
+func newEnrolment(cfg NodeConfig, dial func(bus.Options) (*bus.Conn, error), known bool,
+	log *slog.Logger) *enrolment {
+	e := &enrolment{cfg: cfg, dial: dial, known: known, log: log}
+	e.given = sync.OnceValue(e.names)
+	return e
 }
 
 // enrolEvery is how often a node without a credential tries to come by one.
@@ -49,11 +60,10 @@ func (e *enrolment) path() string {
 func (e *enrolment) own() string { return filepath.Join(credentialDir(e.cfg.State), e.login()) }
 
 // CredentialPath is where the node's own credential is, or will be.
-func (c NodeConfig) CredentialPath() string { return (&enrolment{cfg: c}).path() }
+func (c NodeConfig) CredentialPath() string { return newEnrolment(c, nil, true, nil).path() }
 
-// given reports whether the configuration names the node's own credential. One by which it joins is another thing, and
-// may be gone once it has joined.
-func (e *enrolment) given() bool {
+// names is what given says.
+func (e *enrolment) names() bool {
 	if e.cfg.Credentials == "" {
 		return false
 	}

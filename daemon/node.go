@@ -378,7 +378,7 @@ func (n *NodeDaemon) connect() error {
 	if n.deps.Dial != nil {
 		dial = n.deps.Dial
 	}
-	n.enrolment = &enrolment{cfg: n.cfg, dial: dial, known: n.deps.Known, log: n.log}
+	n.enrolment = newEnrolment(n.cfg, dial, n.deps.Known, n.log)
 	if err := n.enrolment.open(); err != nil {
 		return err
 	}

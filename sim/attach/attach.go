@@ -50,7 +50,7 @@ func Experiments() []experiment.Experiment {
 // Run runs as many applications as there are seeds, 300 where nothing is said.
 func Run(o experiment.Options) (Runs, error) {
 	o.Seeds = cmp.Or(o.Seeds, 300)
-	cases, err := experiment.Run(o, []experiment.Case[struct{}, Result]{{Name: "attached",
+	cases, err := experiment.RunAll(o, []experiment.Case[struct{}, Result]{{Name: "attached",
 		Run: func(seed int) (Result, error) { return run(uint64(seed)) }}})
 	return cases[0].Runs, err
 }

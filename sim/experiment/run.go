@@ -66,6 +66,12 @@ func Run[C, R any](o Options, cases []Case[C, R]) ([]Case[C, R], error) {
 	return cases, nil
 }
 
+// RunAll is Run for cases that are compared with each other: all of them run, whatever Only says.
+func RunAll[C, R any](o Options, cases []Case[C, R]) ([]Case[C, R], error) {
+	o.Only = ""
+	return Run(o, cases)
+}
+
 // once runs a case with a seed, unless all is to end.
 func once[R any](stop <-chan struct{}, run func(int) (R, error), seed int) (r R, err error) {
 	select {

@@ -129,7 +129,7 @@ func table(o experiment.Options) (experiment.Table, error) {
 			return a.search(des.Random(uint64(seed)+1, "knee of "+a.name)), nil
 		}})
 	}
-	cases, err := experiment.Run(o, cases)
+	cases, err := experiment.RunAll(o, cases)
 	if err != nil {
 		return t, err
 	}

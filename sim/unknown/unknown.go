@@ -66,7 +66,7 @@ func Run(o experiment.Options) (experiment.Table, error) {
 		}
 	}
 	o.Seeds = cmp.Or(o.Seeds, 12)
-	if all, err = experiment.Run(o, all); err != nil {
+	if all, err = experiment.RunAll(o, all); err != nil {
 		return t, err
 	}
 	var cases []Case

@@ -57,7 +57,7 @@ func Run(o experiment.Options) (experiment.Table, error) {
 			Run: func(seed int) (traced, error) { return run(config(o, uint64(seed), by), alone) }})
 	}
 	o.Seeds = cmp.Or(o.Seeds, 12)
-	if all, err = experiment.Run(o, all); err != nil {
+	if all, err = experiment.RunAll(o, all); err != nil {
 		return t, err
 	}
 	var cases []Case

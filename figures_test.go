@@ -71,9 +71,10 @@ const mostLines = 76_543 +
 	866 + // What is in the way on a machine, and what mends it: 500 were stated, the reading of a machine is the rest.
 	200 + // Marks of the agenda by part, in the place of memories.
 	2_440 + // Drivers on nodes, beyond what others had left: components, uploads, exits that are kept, pacer submit that follows.
-	1_660 + // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 	172 + // Metrics of runs by profile, of the queue, of certificates and of planners that stand by.
-	94 // Orchestrators start pacer submit as spark-submit, and their names are none.
+	94 + // Orchestrators start pacer submit as spark-submit, and their names are none.
+	385 + // HTTP has a row for each verb: 250 were stated, logs and the bounds of what comes in are the rest.
+	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.
 const leastFacets = 7

@@ -58,6 +58,7 @@ var allowed = map[string]string{
 	"planner -> infra/async":           "as for node",
 	"infra/progress -> node/meter":     "the page that it reads is what the meter measures by",
 	"infra/eventlog -> profiles":       "a log has what a stage is signed by, and keeps no more of it than the hash",
+	"web -> profiles":                  "what is put is read as the command line reads a file",
 	"cli/config -> deciders/estimate":  "the table of the keys has the names that each takes",
 	"cli/config -> deciders/placement": "as for estimate",
 	"cli/config -> deciders/lending":   "as for estimate",

@@ -357,10 +357,11 @@ type ControlRequest struct {
 	Query *Query `json:"query,omitempty"`
 }
 
-// Page is a part of an answer that may be larger than one message: of about a megabyte, it begins
-// after the ControlReply.More of the part before, or with "" at the beginning.
+// Page is a part of an answer that may be larger than one message: of about a megabyte, and of Most entries where that
+// is not 0. It begins after the ControlReply.More of the part before, or with "" at the beginning.
 type Page struct {
 	After string `json:"after,omitempty"`
+	Most  int    `json:"most,omitempty"`
 }
 
 // Step is a step response of a running stage (`pacer identify`): each of its

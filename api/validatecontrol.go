@@ -26,6 +26,7 @@ func (r *ControlRequest) Validate() error {
 	f.text("login", r.Login, MostToken)
 	if p := r.Page; p != nil {
 		f.text("page", p.After, 2*MostName+1) // A profile's name and owner.
+		f.count("most", p.Most, MostCount)
 	}
 	if q := r.Query; q != nil {
 		q.validate(&f)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -204,10 +203,7 @@ func readProfile(in io.Reader, path string) (api.Profile, error) {
 	if path == "-" {
 		name = "profile"
 	}
-	p, authors, err := profiles.Authors(text, name)
-	if !authors {
-		p, err = api.DecodeProfile(bytes.NewReader(text))
-	}
+	p, err := profiles.Read(text, name)
 	if err != nil {
 		return api.Profile{}, fmt.Errorf("%s: %w", path, err)
 	}

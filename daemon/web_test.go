@@ -97,6 +97,11 @@ func TestThePageIsForWhoMayAsk(t *testing.T) {
 	scrape := tokenOf(t, d.owner, api.TokenRequest{Scrape: true})
 	of["a scraper"] = &visitor{T: t, client: http.DefaultClient, url: of["ann"].url, token: scrape}
 	p := chain(3)
+	file, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nightly := string(file)
 	if _, err := ann.Control(t.Context(), api.VerbProfilePut, api.ControlRequest{Profile: p.Name, Body: p}); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +112,14 @@ func TestThePageIsForWhoMayAsk(t *testing.T) {
 		{"viv", "GET", "applications", "", 200}, {"viv", "GET", "nodes", "", 200}, {"a scraper", "GET", "nodes", "", 200}, {"a scraper", "POST", "applications/app-1/kill", "", 403},
 		{"viv", "POST", "applications/app-1/kill", "", 403}, {"ann", "POST", "applications/app-1/kill", "", 404}, {"owner", "POST", "applications/app-1/kill", "", 404},
 		{"ann", "GET", "profiles/" + p.Name, "", 200}, {"viv", "GET", "profiles/" + p.Name, "", 404}, {"owner", "GET", "profiles/" + p.Name + "?owner=ann", "", 200},
+		{"viv", "PUT", "profiles/nightly", nightly, 403}, {"ann", "PUT", "profiles/nightly?shared=true", nightly, 403}, {"ann", "PUT", "profiles/nightly", nightly, 200},
+		{"ann", "GET", "profiles/nightly/versions", "", 200}, {"ann", "PUT", "profiles/nightly/pin?version=1", "", 200}, {"ann", "GET", "profiles?limit=1", "", 200},
+		{"ann", "DELETE", "profiles/nightly?owner=owner", "", 403}, {"ann", "DELETE", "profiles/nightly", "", 200}, {"ann", "DELETE", "profiles/nightly", "", 404},
+		{"ann", "POST", "nodes/n1/drain", "", 403}, {"owner", "POST", "nodes/n1/drain", "", 404}, {"viv", "GET", "nodes/consolidate", "", 200}, {"viv", "POST", "nodes/consolidate", "", 403},
+		{"ann", "PUT", "policy", `{"rule": "flexible"}`, 403}, {"owner", "PUT", "policy", `{"rule": "flexible"}`, 200}, {"owner", "PUT", "policy", `{"rule": "frob"}`, 400},
+		{"viv", "GET", "policy", "", 200}, {"owner", "DELETE", "policy", "", 200}, {"ann", "PUT", "supervisor", `{"strategy": "edf-pure"}`, 403},
+		{"owner", "PUT", "supervisor", `{"strategy": "edf-pure"}`, 200}, {"owner", "PUT", "supervisor", `{"strategy": "frob"}`, 400}, {"owner", "DELETE", "supervisor?node=n1", "", 404},
+		{"ann", "POST", "applications/app-1/cap", `{"cap_cores": 1}`, 403}, {"owner", "POST", "applications/app-1/cap", `{"cap_cores": 1}`, 404}, {"viv", "GET", "applications/app-1/logs/1", "", 404},
 		{"ann", "POST", "plan", `{"profile": "` + p.Name + `", "deadlines_s": [60, 600], "cores": 4}`, 200}, {"viv", "POST", "plan", `{"profile": "` + p.Name + `", "deadlines_s": [60]}`, 404},
 	} {
 		if status, said := of[c.who].ask(c.method, c.path, c.body); status != c.want {
@@ -147,7 +160,8 @@ func TestThePageIsForWhoMayAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"who":"user-ann","from":"127.0.0.1:`, `"verb":"session","result":"ok"`, `"who":"user-viv","verb":"kill","what":"app-1","result":"`} {
+	for _, want := range []string{`"who":"user-ann","from":"127.0.0.1:`, `"verb":"session","result":"ok"`, `"who":"user-viv","verb":"kill","what":"app-1","result":"`,
+		`"who":"user-ann","verb":"profile-put","what":"nightly","result":"ok"`, `"who":"user-ann","verb":"node-drain","what":"n1","result":"`, `"verb":"policy-set"`} {
 		if !strings.Contains(string(noted), want) {
 			t.Errorf("the audit log does not say %s:\n%s", want, noted)
 		}

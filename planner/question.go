@@ -184,6 +184,9 @@ func page[T any](p *api.Page, keys []string, entry func(key string) T) (list []T
 		if p.After != "" && key <= p.After {
 			continue
 		}
+		if p.Most > 0 && len(list) == p.Most {
+			return list, more
+		}
 		one := entry(key)
 		body, _ := json.Marshal(one) // A value that cannot be encoded is told when all is.
 		if bytes += len(body); bytes > pageBytes && len(list) > 0 {

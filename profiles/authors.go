@@ -39,6 +39,15 @@ type authorsStage struct {
 	Cached        json.RawMessage `json:"cachedRDDs"`
 }
 
+// Read reads the file of a profile, as it is stored or as the source's launcher writes one, which gets that name.
+func Read(text []byte, name string) (api.Profile, error) {
+	p, is, err := Authors(text, name)
+	if !is {
+		return api.DecodeProfile(bytes.NewReader(text))
+	}
+	return p, err
+}
+
 // Authors reads a profile as the source's launcher writes it, NAME-app.json: an object with a stage at each of its
 // ids. It reports false where the text is no such object. The work of a stage is what its tasks took, and what a run
 // at all cores takes is made up from that (Alone). Stages that were skipped are left out; what reads from one reads
@@ -47,6 +56,9 @@ func Authors(text []byte, name string) (p api.Profile, is bool, err error) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil || all["schema"] != nil || all["0"] == nil {
 		return p, false, nil
+	}
+	if most := api.MostStages; len(all) > most+2 { // Beside stages it has two fields.
+		return p, true, authorsFault("it has %d stages, at most %d are taken", len(all), most)
 	}
 	p = api.Profile{Schema: api.ProfileSchema, Name: name, Cores: 1, Contended: true, HeadContended: true}
 	stages := map[int]authorsStage{}
@@ -67,10 +79,10 @@ func Authors(text []byte, name string) (p api.Profile, is bool, err error) {
 		}
 		stages[id] = s
 	}
-	job, read, reads := 0, map[int]bool{}, map[int][]int{}
+	job, read, reads, edges := 0, map[int]bool{}, map[int][]int{}, 0
 	ids := slices.Sorted(maps.Keys(stages))
 	for _, id := range ids {
-		for _, parent := range stages[id].Parents {
+		for _, parent := range slices.Compact(slices.Sorted(slices.Values(stages[id].Parents))) {
 			if _, known := stages[parent]; !known || parent >= id {
 				return p, true, authorsFault("stage %d: parentsIds has %d, which is not a stage before it "+
 					"(a profile's graph has no cycles)", id, parent)
@@ -82,6 +94,9 @@ func Authors(text []byte, name string) (p api.Profile, is bool, err error) {
 		}
 		slices.Sort(reads[id])
 		reads[id] = slices.Compact(reads[id])
+		if edges += len(reads[id]); edges > api.MostEdges {
+			return p, true, authorsFault("its stages have more than %d parents", api.MostEdges)
+		}
 	}
 	for _, id := range ids {
 		of := stages[id]

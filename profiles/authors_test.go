@@ -1,6 +1,7 @@
 package profiles_test
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -82,6 +83,38 @@ func TestWhatIsNoProfileOfTheAuthors(t *testing.T) {
 	for _, text := range []string{`{"schema": 1}`, `[]`, `{"1": {}}`, `x`, ``} {
 		if _, is, err := profiles.Authors([]byte(text), "p"); is || err != nil {
 			t.Errorf("%q: %v %v", text, is, err)
+		}
+	}
+}
+
+// What a text of few bytes makes of itself has an end: stages, and what stages read from by way of others that were skipped.
+func TestAttackProfilesOfTheAuthorsWithoutEnd(t *testing.T) {
+	stages := func(n int, of func(i int) (parents []int, skipped bool)) []byte {
+		all := map[int]map[string]any{}
+		for i := range n {
+			parents, skipped := of(i)
+			all[i] = map[string]any{"duration": 1000, "parentsIds": parents, "skipped": skipped}
+		}
+		text, err := json.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	many := stages(2500, func(int) ([]int, bool) { return []int{}, false })
+	through := stages(1900, func(i int) ([]int, bool) {
+		if i < 100 {
+			return []int{}, false
+		}
+		parents := []int{i - 1}
+		for k := range 100 {
+			parents = append(parents, k)
+		}
+		return parents, true
+	})
+	for says, text := range map[string][]byte{"it has 2500 stages, at most 2000": many, "more than 65536 parents": through} {
+		if _, is, err := profiles.Authors(text, "p"); !is || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %s", err, says)
 		}
 	}
 }

@@ -2,155 +2,122 @@ package web
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
-// route is what the API answers to.
-type route struct {
-	pattern string
-	// answer is what is told, as JSON; nil of one that has answered itself.
-	answer func(*call) (any, error)
-	open   bool // To a client that does not say who asks.
+// How many entries of a list are told at a time: the usual number, and the most that may be asked for.
+const limitEntries, mostEntries = 100, 1000
+
+// mostDeadlines is how many deadlines one request has.
+const mostDeadlines = 64
+
+// asked asks the planner what a route's verb asks, and answers with what is shown of the reply.
+func asked(c *call) (any, error) {
+	var q api.ControlRequest
+	if c.route.fill != nil {
+		if err := c.route.fill(c, &q); err != nil {
+			return nil, err
+		}
+	}
+	r, err := c.control(c.route.Verb, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.route.show != nil:
+		return c.route.show(&r), nil
+	}
+	return told(&r), nil
 }
 
-var routes = []route{
-	{"GET /applications", listApplications, false},
-	{"GET /applications/{id}", showApplication, false},
-	{"GET /applications/{id}/why", asks(api.VerbWhy, func(r *api.ControlReply) any { return answer(r.Why) }), false},
-	{"GET /applications/{id}/samples", asks(api.VerbApp, samplesOf), false},
-	{"POST /applications/{id}/kill", asks(api.VerbKill, done), false},
-	{"POST /applications/{id}/release", asks(api.VerbRelease, done), false},
-	{"POST /applications/{id}/deadline", changeDeadline, false},
-	{"GET /nodes", asks(api.VerbNodes, func(r *api.ControlReply) any {
-		return answer(object{"nodes": append([]api.NodeSummary{}, r.Nodes...)})
-	}), false},
-	{"GET /profiles", asks(api.VerbProfiles, listProfiles), false},
-	{"GET /profiles/{name}", showProfile, false},
-	{"POST /plan", planDeadlines, false},
-	{"GET /cores", showCores, false},
-	{"GET /report", showReport, false},
-	{"GET /watch", stream, false},
-	{"POST /session", beginSession, true},
-	{"GET /session", func(c *call) (any, error) { return c.session(), nil }, false},
-	{"DELETE /session", endSession, false},
+// told is what a reply has, a message where it has nothing else.
+func told(r *api.ControlReply) any {
+	switch {
+	case r.Why != nil:
+		return answer(r.Why)
+	case r.Cores != nil:
+		return answer(r.Cores)
+	case r.Report != nil:
+		return answer(r.Report)
+	case r.History != nil:
+		return answer(r.History)
+	case r.Knee != nil:
+		return answer(r.Knee)
+	}
+	return answer(object{"message": r.Message})
 }
 
-// Bounds of one request.
-const (
-	limitApplications, mostApplications = 100, 1000
-	mostDeadlines                       = 64
-)
-
-// asks answers with what is shown of the reply to a verb.
-func asks(verb api.Verb, show func(*api.ControlReply) any) func(*call) (any, error) {
-	return func(c *call) (any, error) { return c.ask(verb, api.ControlRequest{}, show) }
-}
-
-func (c *call) ask(verb api.Verb, q api.ControlRequest, show func(*api.ControlReply) any) (any, error) {
-	reply, err := c.control(verb, q)
+func listApplications(c *call) (any, error) {
+	limit, before, state := c.limit(), api.AppID(c.query.Get("before")), c.query.Get("state")
+	wanted := strings.Split(state, ",")
+	for _, one := range wanted {
+		if state != "" && !slices.Contains(states, one) {
+			c.wrong("state", fmt.Sprintf("one of %v", states))
+		}
+	}
+	differs := func(key, value string) bool { return c.query.Get(key) != "" && c.query.Get(key) != value }
+	r, err := c.control(api.VerbApps, api.ControlRequest{})
 	if err != nil {
 		return nil, err
 	}
-	return show(&reply), nil
-}
-
-func done(r *api.ControlReply) any { return answer(object{"message": r.Message}) }
-
-func listApplications(c *call) (any, error) {
-	q := c.URL.Query()
-	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(limitApplications)))
-	if err != nil || limit < 1 || limit > mostApplications {
-		return nil, api.Errorf(api.KindInvalid, "limit is %q, want a number from 1 to %d",
-			api.Clip(q.Get("limit"), api.MostToken), mostApplications)
-	}
-	differs := func(key, value string) bool { return q.Get(key) != "" && q.Get(key) != value }
-	states, before := strings.Split(q.Get("state"), ","), api.AppID(q.Get("before"))
-	return c.ask(api.VerbApps, api.ControlRequest{}, func(r *api.ControlReply) any {
-		apps := slices.DeleteFunc(r.Apps, func(a api.AppSummary) bool {
-			return differs("user", a.User) || differs("profile", a.Profile) || before != "" && a.ID >= before ||
-				q.Get("state") != "" && !slices.Contains(states, string(a.State))
-		})
-		slices.SortFunc(apps, func(a, b api.AppSummary) int { return cmp.Compare(b.ID, a.ID) }) // Ids sort by time.
-		return answer(object{"applications": append([]api.AppSummary{}, apps[:min(len(apps), limit)]...),
-			"more": len(apps) > limit})
+	apps := slices.DeleteFunc(r.Apps, func(a api.AppSummary) bool {
+		return differs("user", a.User) || differs("profile", a.Profile) || before != "" && a.ID >= before ||
+			state != "" && !slices.Contains(wanted, string(a.State))
 	})
+	slices.SortFunc(apps, func(a, b api.AppSummary) int { return cmp.Compare(b.ID, a.ID) }) // Ids sort by time.
+	return answer(object{"applications": append([]api.AppSummary{}, apps[:min(len(apps), limit)]...),
+		"more": len(apps) > limit}), nil
 }
 
-// showApplication shows an application without its samples, which are an answer of their own.
-func showApplication(c *call) (any, error) {
-	return c.ask(api.VerbApp, api.ControlRequest{}, func(r *api.ControlReply) any {
-		a := *r.App
-		a.Stages = slices.Clone(a.Stages)
-		for i := range a.Stages {
-			a.Stages[i].Samples = nil
-		}
-		o := answer(a)
-		stages, _ := o["stages"].([]any)
-		for _, s := range stages {
-			delete(s.(object), "samples")
-		}
-		return o
-	})
+// shownApplication shows an application without its samples, which are an answer of their own.
+func shownApplication(r *api.ControlReply) any {
+	a := *r.App
+	a.Stages = slices.Clone(a.Stages)
+	for i := range a.Stages {
+		a.Stages[i].Samples = nil
+	}
+	o := answer(a)
+	stages, _ := o["stages"].([]any)
+	for _, s := range stages {
+		delete(s.(object), "samples")
+	}
+	return o
 }
 
-func changeDeadline(c *call) (any, error) {
-	var body struct {
-		Deadline units.Seconds `json:"deadline_s"`
-		Extend   units.Seconds `json:"extend_s"`
+// listed is a part of a list.
+func listed(what string, list any, more string) any {
+	o := answer(object{what: list})
+	if more != "" {
+		o["next"] = cursor(more)
 	}
-	if err := c.read(&body); err != nil {
-		return nil, err
-	}
-	return c.ask(api.VerbDeadline, api.ControlRequest{Deadline: body.Deadline, Extend: body.Extend}, done)
+	return o
 }
 
-func showCores(c *call) (any, error) {
-	step, after := c.URL.Query().Get("step"), c.URL.Query().Get("after")
-	q := api.Query{Step: map[string]units.Seconds{"": 1, "second": 1, "minute": 60}[step]}
-	if q.Step == 0 {
-		return nil, api.Errorf(api.KindInvalid, "step is %q, want second or minute", api.Clip(step, api.MostToken))
-	}
-	if after != "" {
-		var err error
-		if q.After, err = time.Parse(time.RFC3339Nano, after); err != nil {
-			return nil, api.Errorf(api.KindInvalid, "after is %q, want a moment as in RFC 3339", api.Clip(after, api.MostToken))
-		}
-	}
-	return c.ask(api.VerbCores, api.ControlRequest{Query: &q}, func(r *api.ControlReply) any { return answer(r.Cores) })
+func listedNodes(r *api.ControlReply) any {
+	return listed("nodes", append([]api.NodeSummary{}, r.Nodes...), r.More)
 }
 
-func showReport(c *call) (any, error) {
-	v := c.URL.Query()
-	since, err1 := units.ParseDuration(cmp.Or(v.Get("since"), "30d"))
-	offset, err2 := strconv.Atoi(cmp.Or(v.Get("utc_offset_s"), "0"))
-	if err := errors.Join(err1, err2); err != nil || since <= 0 {
-		return nil, api.Errorf(api.KindInvalid, "since is to be a time such as 30d, utc_offset_s seconds east of UTC")
-	}
-	q := api.Query{By: api.ReportBy(v.Get("by")), Since: units.FromDuration(since), UTCOffset: offset}
-	return c.ask(api.VerbReport, api.ControlRequest{Query: &q}, func(r *api.ControlReply) any { return answer(r.Report) })
-}
-
-// listProfiles lists profiles without what only their stages need.
-func listProfiles(r *api.ControlReply) any {
+// listedProfiles lists profiles without what only their stages need.
+func listedProfiles(r *api.ControlReply) any {
 	list := make([]object, 0, len(r.Listed))
 	for _, p := range r.Listed {
 		list = append(list, object{"name": p.Name, "owner": p.Owner, "shared": p.Shared, "runs": p.Runs, "cores": p.Cores,
 			"duration_s": p.Duration, "stages": p.Stages, "variants": p.Variants, "core_seconds": p.Work,
 			"contended": p.Contended})
 	}
-	return answer(object{"profiles": list})
+	return listed("profiles", list, r.More)
 }
 
-func showProfile(c *call) (any, error) {
-	q := api.ControlRequest{Owner: c.URL.Query().Get("owner")}
-	return c.ask(api.VerbProfile, q, func(r *api.ControlReply) any { return r.Profiles[0] })
+// shownPolicy is how the queue is served, and what waits.
+func shownPolicy(r *api.ControlReply) any {
+	return answer(struct {
+		*api.QueueDetail
+		Waiting []api.AppSummary `json:"waiting"`
+	}{r.Policy, append([]api.AppSummary{}, r.Apps...)})
 }
 
 func planDeadlines(c *call) (any, error) {

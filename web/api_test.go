@@ -15,7 +15,10 @@ import (
 
 func TestEveryRouteIsDescribedAndThereIsNoOther(t *testing.T) {
 	w := newWorld(t)
-	routes := web.Routes()
+	var routes []string
+	for _, route := range web.Routes() {
+		routes = append(routes, route.Pattern)
+	}
 	slices.Sort(routes)
 	if described := w.desc.Operations(); !slices.Equal(routes, described) {
 		t.Errorf("routes:\n%s\nopenapi.yaml:\n%s", strings.Join(routes, "\n"), strings.Join(described, "\n"))
@@ -32,38 +35,34 @@ func TestEveryRouteIsDescribedAndThereIsNoOther(t *testing.T) {
 func TestEveryAnswerIsAsDescribed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		token := w.begin()
+		token := w.tokenOf(ops)
 		answers := 0
 		all := full()
 		profile := filled[api.Profile]()
 		profile.Schema = 1
 		rich := api.ControlReply{V: 1, App: &all, Apps: []api.AppSummary{all.AppSummary}, Nodes: []api.NodeSummary{filled[api.NodeSummary]()},
 			Profiles: []api.Profile{profile}, Message: "done", Why: ptr(filled[api.Why]()), Report: ptr(filled[api.Report]()), Cores: ptr(filled[api.CoresHistory]())}
+		rich.Log, rich.Policy, rich.History, rich.Knee = &api.LogReply{Data: []byte("line\n"), EOF: true}, ptr(filled[api.QueueDetail]()), ptr(filled[api.ProfileHistory]()), ptr(filled[api.Knee]())
 		rich.Nodes[0].State, rich.Why.Risk, rich.Report.By, rich.Cores.Step = "ready", api.RiskLate, api.ByDay, 60
 		poor := api.ControlReply{V: 1, App: &api.AppDetail{Notices: []string{}, Executors: []api.AppExecutor{},
 			Stages: []api.AppStage{{State: "coming"}}}, Apps: []api.AppSummary{{State: api.AppQueued, Pacing: "off"}},
 			Nodes: []api.NodeSummary{{State: "lost"}}, Profiles: []api.Profile{{Schema: 1, Stages: []api.ProfileStage{}}},
 			Why: &api.Why{}, Report: &api.Report{By: api.ByUser}, Cores: &api.CoresHistory{Step: 1}}
+		poor.App.Executors = []api.AppExecutor{{ID: "text"}}
+		poor.Log, poor.Policy, poor.History, poor.Knee = &api.LogReply{EOF: true}, &api.QueueDetail{QueuePolicy: api.QueuePolicy{Rule: "backfill", Order: "edf", Size: "runtime", Admission: "open", Late: "share"}}, &api.ProfileHistory{V: 1, Versions: []api.ProfileVersion{}}, &api.Knee{V: 1}
 		poor.App.State, poor.App.Pacing = api.AppUnknown, "off"
 		w.planner.plan = filled[api.PlanReply]()
 		w.planner.plan.Error, w.planner.plan.Verdict = nil, api.VerdictFeasible
 		ask := func(want int) {
 			for _, operation := range w.desc.Operations() {
-				method, path, _ := strings.Cut(operation, " ")
-				path = "/api/v1" + strings.NewReplacer("{id}", "app-1", "{name}", "a%2Fb").Replace(path)
-				body := ""
-				switch path {
-				case "/api/v1/watch", "/api/v1/session":
+				method, path := pathOf(operation)
+				if path == "/api/v1/watch" || path == "/api/v1/session" {
 					continue
-				case "/api/v1/plan":
-					body = `{"profile": "etl", "deadlines_s": [60, 90]}`
-				case "/api/v1/applications/app-1/deadline":
-					body = `{"extend_s": 60}`
 				}
 				if answers++; w.desc.Of(method, path) == "" {
 					t.Fatal(operation)
 				}
-				if status, said := w.do(method, path, token, body); status != want {
+				if status, said := w.do(method, path, token, bodies[operation]); status != want {
 					t.Errorf("%s: %d %v, want %d", operation, status, said, want)
 				}
 			}
@@ -175,7 +174,7 @@ func TestBadRequestsGetOneCalmLine(t *testing.T) {
 		{"GET", "/api/v1/applications?stat=running", "", 400, "parameter \"stat\" is not known, want one of [limit before state user profile]"},
 		{"GET", "/api/v1/applications?state=runing", "", 400, "state is \"runing\", want one of"},
 		{"GET", "/api/v1/applications?state=running,queued&state=failed", "", 400, "stands there 2 times"},
-		{"GET", "/api/v1/nodes?limit=3", "", 400, "parameter \"limit\" is not known: there are none"},
+		{"GET", "/api/v1/policy?limit=3", "", 400, "parameter \"limit\" is not known: there are none"},
 		{"GET", "/api/v1/report?By=user", "", 400, "parameter \"By\" is not known"},
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": []}`, 400, "want 1 to 64"},
 		{"POST", "/api/v1/plan", `{"profile": "p", "deadlines_s": ` + many + `}`, 400, "want 1 to 64"},

@@ -5,10 +5,13 @@
 // of errors are the bus's too. Its JSON is that of package api, but that what is not known is null.
 package web
 
-import _ "embed" // openapi.yaml.
+import _ "embed" // openapi.yaml and problems.txt.
 
 //go:embed openapi.yaml
 var openAPI []byte
+
+//go:embed problems.txt
+var problemText string
 
 // OpenAPI is openapi.yaml.
 func OpenAPI() []byte { return openAPI }

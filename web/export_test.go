@@ -1,10 +1,10 @@
 package web
 
-// Routes are those that a Server answers to, as the description writes them.
-func Routes() []string {
-	var all []string
-	for _, r := range routes {
-		all = append(all, r.pattern)
+// Problems are the problems that there are, with the status of each.
+func Problems() map[string]int {
+	all := map[string]int{}
+	for name, p := range problems {
+		all[name] = p.status
 	}
 	return all
 }

@@ -1,50 +1,83 @@
 package web
 
 import (
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 )
 
-// statuses are those of the kinds of errors; of others it is 500.
-var statuses = map[api.Kind]int{
-	api.KindInvalid: http.StatusBadRequest, api.KindNotFound: http.StatusNotFound,
-	api.KindInfeasible: http.StatusUnprocessableEntity, api.KindConflict: http.StatusConflict,
-	api.KindStale: http.StatusConflict, api.KindTransient: http.StatusServiceUnavailable,
-	api.KindVersion: http.StatusBadRequest, api.KindDenied: http.StatusForbidden,
+// problem is a kind of problem: its status, and what it means to a program that meets it.
+type problem struct {
+	status int
+	says   string
 }
 
-// errTooLarge is that of a request whose body is larger than any may be.
-var errTooLarge = api.Errorf(api.KindInvalid, "the body is too large: at most %d bytes are taken", mostBody)
+// problems are all of them by the last part of their address: kinds of errors, and three that HTTP alone has. Each is a
+// line of problems.txt: name, status, text.
+var problems = func() map[string]problem {
+	all := map[string]problem{}
+	for line := range strings.Lines(problemText) {
+		word := strings.SplitN(line, " ", 3)
+		status, _ := strconv.Atoi(word[1])
+		all[word[0]] = problem{status, word[2]}
+	}
+	return all
+}()
 
-// anonymousError is the error of a request that does not say who asks, or says it wrongly.
-type anonymousError struct{ error }
+// problemPath is below which each of them is explained, without a token.
+const problemPath = apiPath + "/problems/"
 
-// anonymous is err as an anonymousError, nil for none.
+func explain(w http.ResponseWriter, r *http.Request) {
+	p, known := problems[r.PathValue("name")]
+	if !known {
+		fail(w, r, api.Errorf(api.KindNotFound, "there is no such problem, but %v", slices.Sorted(maps.Keys(problems))))
+		return
+	}
+	send(w, r, http.StatusOK, "text/plain; charset=utf-8", []byte(p.says))
+}
+
+// refusal is an error of which HTTP says more than its kind.
+type refusal struct {
+	problem string
+	error
+}
+
+func (r refusal) Unwrap() error { return r.error }
+
+// tooLarge is the error of a request whose body is larger than its route takes.
+func tooLarge(most int) error {
+	return refusal{"too-large", api.Errorf(api.KindInvalid, "the body is too large: at most %d bytes are taken", most)}
+}
+
+// anonymous is err as that of a request that does not say who asks, or says it wrongly; nil for none.
 func anonymous(err error) error {
 	if err == nil {
 		return nil
 	}
-	return anonymousError{err}
+	return refusal{"anonymous", api.Errorf(api.KindDenied, "%v", err)}
 }
 
 // problemOf is an error as RFC 9457 has it, and its status.
 func problemOf(err error) (status int, p object) {
-	kind := api.KindOf(err)
-	status = cmp.Or(statuses[kind], http.StatusInternalServerError)
-	if _, ok := errors.AsType[anonymousError](err); ok {
-		status, kind = http.StatusUnauthorized, api.KindDenied
+	kind := api.KindOf(err).String()
+	name := strings.ReplaceAll(kind, " ", "-")
+	if r, ok := errors.AsType[refusal](err); ok {
+		name = r.problem
 	}
-	if errors.Is(err, errTooLarge) {
-		status = http.StatusRequestEntityTooLarge
+	if _, known := problems[name]; !known {
+		name = "internal"
 	}
-	return status, object{"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": err.Error(),
-		"kind": kind.String()}
+	status = problems[name].status
+	return status, object{"type": problemPath + name, "title": http.StatusText(status), "status": status,
+		"detail": err.Error(), "kind": kind}
 }
 
 // fail answers with an error.

@@ -1,18 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/async"
 )
 
 // Planner is what the API asks: one that serves. It replies once, from any goroutine.
@@ -47,12 +48,14 @@ type Server struct {
 	cfg   Config
 	mux   *http.ServeMux
 	watch *watch
+	// uploads and logs bound how many large bodies are read, and how many logs are sent, at a time.
+	uploads, logs async.Lane[string]
 }
 
 // apiPath is what the API is below.
 const apiPath = "/api/v1"
 
-// mostBody is how large a request may be, askFor how long an answer may take.
+// mostBody is how large a request may be that brings no profile, askFor how long an answer may take.
 const (
 	mostBody = 64 << 10
 	askFor   = 15 * time.Second
@@ -63,6 +66,9 @@ type call struct {
 	*http.Request
 	w       http.ResponseWriter
 	server  *Server
+	route   *Route
+	query   url.Values
+	fault   error // What is wrong with the query.
 	planner Planner
 	by      api.Principal
 	token   string
@@ -71,11 +77,22 @@ type call struct {
 
 // New returns a server.
 func New(cfg Config) *Server {
-	s := &Server{Sessions: &Sessions{}, cfg: cfg, mux: http.NewServeMux(), watch: newWatch(cfg.Serves)}
-	for _, route := range routes {
-		method, path, _ := strings.Cut(route.pattern, " ")
-		s.mux.HandleFunc(method+" "+apiPath+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route) })
+	s := &Server{Sessions: &Sessions{}, cfg: cfg, mux: http.NewServeMux(), watch: newWatch(cfg.Serves),
+		uploads: async.Lane[string]{Each: 1, All: mostUploads}, logs: async.Lane[string]{Each: mostOwn, All: mostClients}}
+	methods := map[string][]string{}
+	for _, route := range Routes() {
+		method, path, _ := strings.Cut(route.Pattern, " ")
+		methods[path] = append(methods[path], method)
+		s.mux.HandleFunc(method+" "+apiPath+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, &route) })
 	}
+	for path, taken := range methods {
+		s.mux.HandleFunc(apiPath+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(taken, ", "))
+			fail(w, r, refusal{"method", api.Errorf(api.KindInvalid, "the method is %s, want one of %v",
+				api.Clip(r.Method, api.MostToken), taken)})
+		})
+	}
+	s.mux.HandleFunc("GET "+problemPath+"{name}", explain)
 	s.mux.HandleFunc("GET "+apiPath+"/openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
 		send(w, r, http.StatusOK, "application/yaml", openAPI)
 	})
@@ -100,11 +117,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			api.Clip(r.Host, api.MostToken)))
 		return
 	}
-	if r.ContentLength > mostBody {
-		fail(w, r, errTooLarge) // It counts for no login: its header is a claim.
-		return
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -120,21 +132,30 @@ func (s *Server) named(hostPort string) bool {
 }
 
 // serve answers a request: what a route answers is encoded here, but nil where it has answered itself.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
-	c := &call{Request: r, w: w, server: s}
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, route *Route) {
+	if r.ContentLength > int64(route.Most) {
+		fail(w, r, tooLarge(route.Most)) // It counts for no login: its header is a claim.
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, int64(route.Most))
+	c := &call{Request: r, w: w, server: s, route: route, query: r.URL.Query()}
 	var err error
-	if c.planner, err = s.cfg.Serves(); err == nil && !route.open {
+	if c.planner, err = s.cfg.Serves(); err == nil && !route.Open {
 		err = c.identify()
 		if err == nil {
-			err = c.admitted(sizeOf(r))
+			err = c.admitted(c.size())
 		}
 	}
 	if err == nil {
-		err = checkQuery(route.pattern, r.URL.Query())
+		err = c.checkQuery()
+	}
+	how := route.answer
+	if how == nil {
+		how = asked
 	}
 	var answer any
 	if err == nil {
-		answer, err = route.answer(c)
+		answer, err = how(c)
 	}
 	var body []byte
 	if err == nil && answer != nil {
@@ -148,12 +169,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route route) {
 	}
 }
 
-// sizeOf is what a request counts as: one that does not say its size may be as large as any.
-func sizeOf(r *http.Request) int {
-	if r.ContentLength < 0 {
-		return mostBody
+// size is what a request counts as: one that does not say its size may be as large as any of its route.
+func (c *call) size() int {
+	if c.ContentLength < 0 {
+		return c.route.Most
 	}
-	return int(r.ContentLength)
+	return int(c.ContentLength)
 }
 
 // admitted counts a request of size bytes, or refuses it.
@@ -201,9 +222,14 @@ func (s *Server) HolderOf(hash string) (by api.Principal, until time.Time, err e
 	return by, g.until, err
 }
 
-// control asks the planner about what the path names.
+// control asks the planner about what path and query name, unless a parameter is wrong.
 func (c *call) control(verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
 	r.V, r.App, r.Profile = api.Version, api.AppID(c.PathValue("id")), c.PathValue("name")
+	r.Node = cmp.Or(r.Node, c.PathValue("node"), c.query.Get("node"))
+	r.Owner, r.Shared = c.query.Get("owner"), c.flag("shared")
+	if c.fault != nil {
+		return api.ControlReply{}, c.fault
+	}
 	a, err := answered(c.Context(), func(reply func(api.ControlReply)) { c.planner.Control(c.by, verb, r, reply) })
 	if err == nil && a.Error != nil {
 		err = a.Error
@@ -223,24 +249,4 @@ func answered[T any](ctx context.Context, ask func(reply func(T))) (a T, err err
 	case <-ctx.Done():
 		return a, api.Errorf(api.KindTransient, "the planner has not answered in time: try again in a moment")
 	}
-}
-
-// read reads the body of a request.
-func (c *call) read(v any) error {
-	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "application/json" {
-		return api.Errorf(api.KindInvalid, "Content-Type is %q, want application/json", api.Clip(kind, api.MostToken))
-	}
-	d := json.NewDecoder(c.Body)
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if _, end := d.Token(); err == nil && !errors.Is(end, io.EOF) {
-		err = errors.New("there is more after the end of the value")
-	}
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return errTooLarge
-	}
-	if err != nil {
-		return api.Errorf(api.KindInvalid, "the body cannot be read: %v", err)
-	}
-	return nil
 }

@@ -63,8 +63,8 @@ func (s *Sessions) begin(code string) (token string, g grant, err error) {
 	g = s.codes[Hash(code)]
 	delete(s.codes, Hash(code))
 	if !g.holds() {
-		return "", grant{}, anonymousError{errors.New("that code is not known, was used, or is older than two minutes: " +
-			"`pacer web` prints another one")}
+		return "", grant{}, anonymous(errors.New("that code is not known, was used, or is older than two minutes: " +
+			"`pacer web` prints another one"))
 	}
 	g.until = time.Now().Add(sessionFor)
 	return s.issue(g), g, nil

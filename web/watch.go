@@ -205,7 +205,7 @@ func stream(c *call) (any, error) {
 	}
 	defer w.leave(login)
 	s := &subscriber{c.w, http.NewResponseController(c.w), zips(c.Request)}
-	if err := s.begin(); err != nil {
+	if err := s.begin("text/event-stream"); err != nil {
 		return nil, err
 	}
 	s.follow(c, w)
@@ -221,9 +221,9 @@ type subscriber struct {
 
 // begin sends the head of the answer. The deadlines of the server are for a whole request: those of a stream are for
 // each write (golang/go#18447).
-func (s *subscriber) begin() error {
+func (s *subscriber) begin(contentType string) error {
 	h := s.rw.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", contentType)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("X-Accel-Buffering", "no")
 	if s.zips {

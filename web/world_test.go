@@ -14,17 +14,23 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/planner/access"
 	"github.com/sparkpacer/pacer/web"
 	"github.com/sparkpacer/pacer/web/webtest"
 )
 
-var ann = api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}
+var (
+	ann = api.Principal{Kind: api.PrincipalUser, Name: "ann", Role: api.RoleSubmit}
+	ops = api.Principal{Kind: api.PrincipalUser, Name: "ops", Role: api.RoleOperate}
+	viv = api.Principal{Kind: api.PrincipalUser, Name: "viv", Role: api.RoleView}
+)
 
 // world is a server before a planner that a test makes up, and clients in memory, in virtual time inside a bubble.
 type world struct {
 	*testing.T
 	*web.Server
 	planner *fake
+	serving web.Planner // In the place of planner, if it is not nil.
 	client  *http.Client
 	desc    *webtest.Description
 
@@ -42,7 +48,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{T: t, planner: &fake{}, desc: desc,
-		known: map[string]api.Principal{ann.Login(): ann}}
+		known: map[string]api.Principal{ann.Login(): ann, ops.Login(): ops, viv.Login(): viv}}
 	w.Server = web.New(web.Config{Serves: w.serves, Who: w.who, Hosts: []string{"planner-1"}, Release: "1.2.3",
 		Planner: func() string { return "planner-1:4222" },
 		Began: func(login, from string, err error) {
@@ -80,6 +86,9 @@ func (w *world) serves() (web.Planner, error) {
 	defer w.mu.Unlock()
 	if w.away != nil {
 		return nil, w.away
+	}
+	if w.serving != nil {
+		return w.serving, nil
 	}
 	return w.planner, nil
 }
@@ -129,6 +138,9 @@ func (w *world) do(method, path, token, body string) (int, map[string]any) {
 		w.Errorf("%v\n%s", err, said)
 	}
 	var v map[string]any
+	if strings.HasPrefix(a.Header.Get("Content-Type"), "text/plain") {
+		return a.StatusCode, v
+	}
 	if err := json.Unmarshal(said, &v); err != nil {
 		w.Errorf("%s %s: %v: %s", method, path, err, said)
 	}
@@ -277,7 +289,17 @@ func (f *fake) Control(by api.Principal, verb api.Verb, r api.ControlRequest, re
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked, f.verbs, f.by = append(f.asked, r), append(f.verbs, verb), append(f.by, by)
-	reply(f.reply)
+	a := f.reply
+	if err := access.Verb(by, verb); err != nil {
+		a = api.ControlReply{Error: api.ToWire(err)}
+	}
+	for of, forget := range map[api.Verb]func(){api.VerbWhy: func() { a.Why = nil }, api.VerbReport: func() { a.Report = nil }, api.VerbCores: func() { a.Cores = nil },
+		api.VerbVersions: func() { a.History = nil }, api.VerbKnee: func() { a.Knee = nil }} {
+		if of != verb {
+			forget()
+		}
+	}
+	reply(a)
 }
 
 func (f *fake) Plan(_ api.Principal, _ api.PlanRequest, reply func(api.PlanReply)) { reply(f.plan) }

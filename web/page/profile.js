@@ -22,10 +22,10 @@ const LIST = [
 
 /** The view of all profiles. */
 export function Profiles() {
-  const { value, problem } = useAnswer("profiles", 30);
+  const { value, problem } = useAnswer("profiles?limit=1000", 30);
   if (!value) return problem ? html`<${Note} late text=${problem.message} />` : html`<p class="soft">Asking…</p>`;
   return html`<section class="card"><div class="head"><h1>Profiles</h1><span class="soft">
-    ${count(value.profiles.length, "profile")} of earlier runs</span></div>
+    ${count(value.profiles.length, "profile")}${value.next ? ", and more," : ""} of earlier runs</span></div>
     <${Table} caption="Profiles" rows=${value.profiles} columns=${LIST}
       empty="No application has left a profile yet: the first run of one does." /></section>`;
 }

@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -82,40 +80,15 @@ func TestAttachedExecutorsAreWhereTheirDriverSays(t *testing.T) {
 	}
 }
 
-// What cannot be true of attached executors is refused and changes nothing.
-func TestImpossibleAttachmentsChangeNothing(t *testing.T) {
-	for name, f := range map[string]ledger.Fact{
-		"of an application that nodes serve":    ledger.ExecutorAttached{App: app, ID: "3", Node: "attaching"},
-		"of nobody":                             ledger.ExecutorAttached{App: "app-9", ID: "1"},
-		"on a node that starts executors":       ledger.ExecutorAttached{App: attachedApp, ID: "6", Node: "a"},
-		"on no node of that name":               ledger.ExecutorAttached{App: attachedApp, ID: "6", Node: "z"},
-		"of no number":                          ledger.ExecutorAttached{App: attachedApp, ID: "driver"},
-		"of a number beyond all":                ledger.ExecutorAttached{App: attachedApp, ID: "999999"},
-		"of less than no cores":                 ledger.ExecutorAttached{App: attachedApp, ID: "6", Attached: ledger.Attached{Cores: -1}},
-		"seats for an attached application":     ledger.Seated{App: attachedApp, Nodes: []string{"a"}},
-		"observed though nodes serve it":        placement.AttachedObserved{OfApp: ledger.OfApp{App: app}, Because: "so"},
-		"a start with seats that is attached":   ledger.Registered{ID: "app-3", Serial: 9, Tenant: ledger.Tenant{Launch: api.Launch{Attach: &api.Attach{}}}, Seats: &ledger.Seats{Nodes: []string{"a"}}},
-		"seats on a node that only attaches":    ledger.Seated{App: app, Nodes: []string{"attaching"}},
-		"a replacement for an attached one":     ledger.ReplacementSent{App: attachedApp, ID: "6", Lost: "attaching", Node: "attaching"},
-		"one that has gone and is to come back": ledger.ExecutorAttached{App: attachedApp, ID: "4", Node: "attaching"},
-	} {
-		l, _ := at(t, attachedFacts()...)
-		exited := attaching()
-		exited.Seq, exited.Executors = 2, []api.ExecutorStatus{{App: attachedApp, ID: "4", State: api.ExecutorExited}}
-		if err := l.Record(ledger.NodeSaid{Status: exited}); err != nil {
-			t.Fatal(err)
-		}
-		l.Close()
-		l.Begin(l.View().Now().Add(time.Second))
-		if l.Record(f) == nil {
-			t.Errorf("%s: taken", name)
-			continue
-		}
-		if e := l.Close(); len(e.Changes)+len(e.Pairs)+len(e.Plans)+len(e.Directives) != 0 {
-			t.Errorf("%s: %+v", name, e)
-		}
-		if fault := l.Audit(); fault != "" {
-			t.Errorf("%s: %s", name, fault)
-		}
+// An attached executor that has exited does not come back.
+func TestAnAttachedExecutorThatHasExitedStaysAway(t *testing.T) {
+	l, _ := at(t, attachedFacts()...)
+	exited := attaching()
+	exited.Seq, exited.Executors = 2, []api.ExecutorStatus{{App: attachedApp, ID: "4", State: api.ExecutorExited}}
+	if err := l.Record(ledger.NodeSaid{Status: exited}); err != nil {
+		t.Fatal(err)
+	}
+	if l.Record(ledger.ExecutorAttached{App: attachedApp, ID: "4", Node: "attaching"}) == nil {
+		t.Error("it is taken")
 	}
 }

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -48,7 +47,7 @@ func factNames(t *testing.T) []string {
 	return names
 }
 
-// busy is a ledger in which every fact of examples can be true and says something new.
+// busy is a ledger in which every fact of rows can be true and says something new.
 func busy(t *testing.T) *ledger.Ledger {
 	t.Helper()
 	l, _ := at(t, facts()...)
@@ -82,49 +81,6 @@ func busy(t *testing.T) *ledger.Ledger {
 	return l
 }
 
-// examples has each fact, as it may follow in a busy ledger.
-func examples() []ledger.Fact {
-	const second, third = api.AppID("app-2"), api.AppID("app-3")
-	targets := []ledger.Target{{Node: "a", StageTarget: api.StageTarget{Executor: "2", Weight: 4, Tasks: 4, Work: 9}}}
-	return []ledger.Fact{
-		ledger.ExecutorAttached{App: "app-10", ID: "2", Node: "attaching", Attached: ledger.Attached{Host: "h", Cores: 2}},
-		ledger.Archived{App: third, Detail: api.AppDetail{AppSummary: api.AppSummary{ID: third, State: api.AppFinished}}},
-		ledger.ClockRead{App: app, Ahead: 7}, ledger.ContextStopped{App: app, At: 5}, ledger.DeadlineGiven{App: app, Deadline: 50}, ledger.Capped{App: app, Cores: 2}, ledger.EventTaken{App: app, Seq: 9},
-		ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, ledger.ExecutorLeaving{App: app, ID: "1"}, ledger.ExecutorLost{App: app, ID: "1"},
-		ledger.ExecutorTaken{App: "app-11", ID: "1", Node: "a", Why: "it is needed"}, ledger.ClaimKept{App: "app-11", ID: "2", Node: "b"},
-		ledger.ExecutorNamed{App: "app-7", ID: "4"}, ledger.ExecutorStayed{App: "app-8", ID: "2", Node: "b", For: "app-5"}, ledger.ExecutorUp{App: app, ID: "2"}, ledger.ExecutorUnseen{App: app, ID: "2"}, ledger.Exited{App: third, At: 3}, ledger.GateSet{App: app, Gate: ledger.Gate{Late: true}},
-		ledger.Heard{App: app}, ledger.DivisionSet{Node: "b", Division: &api.Division{Strategy: "speed", Gamma: 1}}, ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppFailed}}},
-		ledger.Judged{App: app, Judgement: ledger.Judgement{Verdict: api.VerdictTight}}, ledger.LaunchTold{App: "app-6"}, ledger.PutBehind{App: second, Why: "not all can be in time"},
-		ledger.ModeSet{App: app, Mode: ledger.Released}, ledger.NodeChallenged{Node: "a", Incarnation: "a-2"}, ledger.NodeDrained{Node: "a", Draining: true}, ledger.NodesForgotten{Why: "it has another layout"},
-		ledger.NodeForgotten{Node: "empty"}, ledger.NodeJoined{Node: "c", Incarnation: "c-1"}, ledger.NodeSilent{Node: "a", For: time.Minute}, ledger.NodeLost{Node: "a"}, ledger.NodeSaid{Status: status(2, 1)},
-		ledger.NodeClaimed{Node: "theirs", From: "another"}, ledger.NodeCleared{Node: "b", App: "app-0"},
-		ledger.Reclaimed{App: "app-7", Node: "b", Executors: []ledger.UnknownExecutor{{ID: "3", State: api.ExecutorRunning}}},
-		ledger.NoticeTold{App: app}, ledger.Noticed{App: app, Text: "another"}, ledger.SerialTaken{Serial: 11}, ledger.StateUnknown{App: second}, ledger.Passed{For: time.Second},
-		ledger.KillAsked{App: app, By: "somebody"}, ledger.OwnerRevoked{App: app, Revoked: true}, ledger.QueueLearnt{Key: "p", State: []byte("something")}, ledger.QueuePolicySet{Policy: &api.QueuePolicy{Rule: "rigid"}},
-		ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
-		ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"b"}, Cores: 4}, Judgement: ledger.Judgement{Verdict: api.VerdictNone}}, ledger.PlanRepeated{Node: "a"}, ledger.ProfileRemoved{Name: "p"},
-		ledger.ProfileSaved{Body: ledgertest.Chain("r")}, ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-9", State: api.AppRefused}}},
-		ledger.Registered{ID: "app-4", Serial: 11}, ledger.ReplacementSent{App: "app-6", ID: "2", Lost: "b", Node: "b"},
-		ledger.PlaceGivenBack{App: "app-6", Node: "b"}, ledger.ReplacementStopped{App: app},
-		ledger.Resized{App: app, Cores: 9},
-		ledger.RunEnded{App: app, State: api.AppFailed, At: 4}, ledger.RunTakenBack{Name: "q", App: app},
-		ledger.Anew{App: "app-12"}, ledger.DriverCame{App: "app-12", Name: "q", Promise: ledger.Promise{Mode: ledger.Recording}},
-		ledger.Seated{App: app, Nodes: []string{"b"}}, ledger.SeatsLooked{App: app, Crowded: true}, ledger.StageAimed{App: app, Stage: key, First: 9, Targets: targets},
-		ledger.StageEnded{App: app, Done: api.StageDone{StageKey: key, Tasks: 4}, At: 3}, ledger.StageMatched{App: second, Stage: key},
-		ledger.StageReady{App: app, Ready: api.StageReady{StageKey: api.StageKey{Stage: 4}, Tasks: 4}, At: 3, Seq: 2},
-		ledger.StageRebound{App: app, Stage: key, Bindings: []api.Binding{{Executor: "2", Weight: 4, Tasks: 4}}},
-		ledger.StageShared{App: app, Stage: key, Shares: []api.ExecutorShare{{Executor: "1", Weight: 4}}}, ledger.StageTargeted{App: app, Stage: key, Targets: targets},
-		ledger.StageAdded{App: second, Stage: key, Extra: extra()}, ledger.StagesFolded{App: app, Into: &profiles.Recorder{Name: "p"}},
-		ledger.QueryEnded{App: second, Execution: 3, Left: true}, ledger.VariantTaken{App: second, Stage: key},
-		ledger.TargetsDropped{App: app}, ledger.Waited{For: time.Second},
-		ledger.PacingChanged{App: app, Pacing: "paced", Why: "it has to be"},
-		ledger.NodeShrunk{Node: "a", Hit: []api.AppID{app}},
-		ledger.TurnedDown{App: "app-5", Err: errors.New("no"), Judgement: ledger.Judgement{Verdict: api.VerdictNone}},
-		ledger.DecisionRefused{}, ledger.MessageRefused{}, ledger.MachineDisputed{Node: "a", Nodes: "a, b"}, ledger.NodeClash{}, ledger.NodeForeign{}, ledger.RunNotRecorded{},
-		ledger.ExecutorRefused{}, ledger.PublishFailed{}, ledger.StoreFailed{}, ledger.StoreWorks{}, ledger.RecordLost{},
-	}
-}
-
 // attaching is the status of a node that finds executors of other cluster managers.
 func attaching() *api.NodeStatus {
 	s := ledgertest.Status("attaching", 1)
@@ -145,15 +101,20 @@ func extra() ledger.Extra {
 		Duration: 2, LongestTask: 1}, After: 0}, By: profiles.ByTask}
 }
 
+// unread are the parts of a ledger that nobody reads.
+func unread() []cmp.Option {
+	return []cmp.Option{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(ledger.Ledger{}, "changed.seq", "batch.number", "profiles.drawn"),
+		cmpopts.IgnoreFields(ledger.App{}, "versions"), cmpopts.IgnoreFields(ledger.Clocks{}, "Changes"), cmpopts.IgnoreFields(ledger.Stage{}, "versions"),
+		cmpopts.IgnoreFields(ledger.Node{}, "book"), cmpopts.EquateNaNs()}
+}
+
 // A fact of which the ledger keeps nothing, saves nothing and tells nothing, and which says nothing,
 // is one that nobody reads. Each has a name.
 func TestEveryFactIsRead(t *testing.T) {
-	all := []cmp.Option{cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(ledger.Ledger{}, "changed.seq", "batch.number", "profiles.drawn"),
-		cmpopts.IgnoreFields(ledger.App{}, "versions"), cmpopts.IgnoreFields(ledger.Clocks{}, "Changes"), cmpopts.IgnoreFields(ledger.Stage{}, "versions"),
-		cmpopts.IgnoreFields(ledger.Node{}, "book"), cmpopts.EquateNaNs()}
+	all := unread()
 	var names []string
-	for _, f := range examples() {
-		name := reflect.TypeOf(f).Name()
+	for _, r := range rows() {
+		f, name := r.fact, reflect.TypeOf(r.fact).Name()
 		names = append(names, name)
 		with, without := busy(t), busy(t)
 		if err := with.Record(f); err != nil {
@@ -172,7 +133,7 @@ func TestEveryFactIsRead(t *testing.T) {
 	}
 	slices.Sort(names)
 	if d := cmp.Diff(factNames(t), names); d != "" {
-		t.Errorf("examples are not one of each fact (-facts +examples):\n%s", d)
+		t.Errorf("rows are not one of each fact (-facts +rows):\n%s", d)
 	}
 	if !cmp.Equal(busy(t), busy(t), all...) {
 		t.Error("ledgers of the same facts differ: the test sees changes where there are none")

@@ -181,54 +181,6 @@ func TestThreeEnds(t *testing.T) {
 	}
 }
 
-// What cannot be true is refused and changes nothing.
-func TestImpossibleFactsChangeNothing(t *testing.T) {
-	target := func(executor api.ExecutorID, node string) []ledger.Target {
-		return []ledger.Target{{Node: node, StageTarget: api.StageTarget{Executor: executor, Weight: 1, Tasks: 1}}}
-	}
-	for name, f := range map[string]ledger.Fact{
-		"an application that is not there":  ledger.Heard{App: "app-2"},
-		"an application that is there":      ledger.Registered{ID: app},
-		"no such profile":                   ledger.Registered{ID: "app-3", Promise: ledger.Promise{Profile: "none"}, Matched: true},
-		"an executor that is not there":     ledger.ExecutorUp{App: app, ID: "3"},
-		"a lost executor that is not there": ledger.ExecutorLost{App: app, ID: "9"},
-		"a stage that is not there":         ledger.StageTargeted{App: app, Stage: api.StageKey{Stage: 9}},
-		"a stage that is there":             ledger.StageReady{App: app, Ready: api.StageReady{StageKey: key}},
-		"a target on another node":          ledger.StageTargeted{App: app, Stage: key, Targets: target("1", "b")},
-		"a target for nobody":               ledger.StageAimed{App: app, Stage: key, Targets: target("7", "a")},
-		"targets out of order":              ledger.StageTargeted{App: app, Stage: key, Targets: append(target("2", "a"), target("1", "a")...)},
-		"shares for other targets":          ledger.StageShared{App: app, Stage: key, Shares: make([]api.ExecutorShare, 2)},
-		"no profile to match":               ledger.StageMatched{App: app, Stage: key},
-		"a deadline of nothing":             ledger.DeadlineGiven{App: app},
-		"an exit of one that runs":          ledger.Exited{App: app},
-		"a good end without a word":         ledger.RunEnded{App: app, State: api.AppFinished},
-		"an archive of one that runs":       ledger.Archived{App: app},
-		"a node that is not there":          ledger.NodeSaid{Status: &api.NodeStatus{Node: "z"}},
-		"a node with applications":          ledger.NodeForgotten{Node: "a"},
-		"a profile that is not there":       ledger.ProfileRemoved{Name: "none"},
-		"a profile that is none":            ledger.ProfileSaved{Body: api.Profile{Name: "x"}},
-		"a run that taught nothing":         ledger.RunTakenBack{Name: "p", App: app},
-		"no history":                        ledger.EndedAmended{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0"}}},
-		"time that goes back":               ledger.Passed{For: -1},
-	} {
-		l, _ := at(t, facts()...)
-		before := shown(t, l)
-		if l.Record(f) == nil {
-			t.Errorf("%s: taken", name)
-			continue
-		}
-		if d := cmp.Diff(before, shown(t, l)); d != "" {
-			t.Errorf("%s: the application has changed:\n%s", name, d)
-		}
-		if e := l.Close(); len(e.Changes)+len(e.Pairs)+len(e.Plans)+len(e.Directives) != 0 {
-			t.Errorf("%s: %+v", name, e)
-		}
-		if fault := l.Audit(); fault != "" {
-			t.Errorf("%s: %s", name, fault)
-		}
-	}
-}
-
 // A ledger that is made of what another one has saved is like that one, but for the term.
 func TestRestoredIsAlike(t *testing.T) {
 	l, effects := at(t, facts()...)

@@ -90,6 +90,12 @@ func TestSubmitToYARNsClusterMode(t *testing.T) {
 	w.fakeSpark(t, "exit 143")
 	w.run(t, args...).wantLine(t, 143, "yarn runs the application on")
 	f.last(t, api.VerbTicket) // No exit of a driver that runs on is told.
+	w.fakeSpark(t, "exit 0")
+	o = w.run(t, slices.Insert(args, 1, "--conf", confWaits+"=false")...)
+	if conf := confOf(o.arguments()); o.code != 0 || conf[confWatched] != "" || !strings.Contains(o.err, "until its driver's exit") {
+		t.Errorf("not waited for: exit code %d, %v; %s", o.code, conf, o.err)
+	}
+	f.last(t, api.VerbTicket)
 }
 
 // Nothing that comes to the cluster is the user's credential, and nothing is on the disk for a kill -9 to leave there.

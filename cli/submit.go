@@ -179,6 +179,11 @@ func (l *launch) submit(ctx context.Context) error {
 		fmt.Fprintf(l.Stderr, "pacer: spark-submit was ended; %s runs the application on\n", api.ManagerYARN)
 		return err
 	}
+	if err == nil && l.settings[confWatched] == "" {
+		fmt.Fprintf(l.Stderr, "pacer: %s has taken the application; its deadline is until its driver's exit: pacer apps\n",
+			api.ManagerYARN)
+		return nil
+	}
 	end, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
 		ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
 	var app api.AppSummary
@@ -230,6 +235,9 @@ func (l *launch) read(ctx context.Context) (err error) {
 	l.aside = append(l.aside, past)
 	if !l.attaches() {
 		l.aside = append(l.aside, l.files.uninterpreted(l.line, l.getenv))
+	}
+	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
+		delete(l.settings, confWatched) // spark-submit ends when YARN has taken it: the driver tells its own end.
 	}
 	l.config, err = l.configuration()
 	return err
@@ -383,10 +391,6 @@ func (l *launch) configuration() (config.Config, error) {
 			return config.Config{}, command.Usagef("%s: deploy mode %s is not supported: want client, or cluster on "+
 				"Pacer's own nodes and on YARN", l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
 		}
-	}
-	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
-		return config.Config{}, command.Usagef("%s=false: pacer submit waits for the application, "+
-			"with --detach in the background", l.files.said(l.line, confWaits, ""))
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
 		l.ConfigPath = path

@@ -182,12 +182,7 @@ func authority(path string, paths executor.Paths, user executor.Credential) (str
 		return "", fmt.Errorf("the planner's authority: %w", err)
 	}
 	copied := filepath.Join(paths.Files, "ca.pem")
-	f, err := os.OpenFile(copied, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("the planner's authority: %w", err)
-	}
-	_, err = f.Write(body)
-	return copied, errors.Join(err, executor.Give(f, user), f.Close())
+	return copied, executor.SaveFor(user, copied, body)
 }
 
 // ticket has the planner take a ticket for the driver, and returns the file that its secret is in.
@@ -197,5 +192,5 @@ func (d *drivers) ticket(ctx context.Context, app api.AppID, c *api.Component, p
 	if _, err := d.ask(ctx, api.FetchRequest{App: app, Key: credential.Key()}); err != nil {
 		return "", fmt.Errorf("a ticket for the driver: %w", err)
 	}
-	return paths.Credential, paths.SaveCredential(credential.Encode(), user)
+	return paths.Credential, executor.SaveFor(user, paths.Credential, credential.Encode())
 }

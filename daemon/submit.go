@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -44,10 +45,10 @@ func ownerName(by api.Principal) string {
 // lacks says which files of a driver that by submits are not there.
 func (t *term) lacks(by api.Principal, r api.ControlRequest) error {
 	if r.Query == nil || r.Query.Submit == nil || r.Query.Submit.Driver == nil {
-		return api.Errorf(api.KindInvalid, "no driver is submitted")
+		return nil // The planner refuses it.
 	}
 	if err := r.Query.Submit.Driver.Validate(); err != nil {
-		return err
+		return err // Before a digest that is none is looked for.
 	}
 	return t.uploads.lacks(ownerName(by), r.Query.Submit.Driver)
 }
@@ -62,7 +63,7 @@ func (t *term) fetch(r api.FetchRequest, reply func(api.FetchReply)) {
 			case err != nil:
 			case r.Key != "":
 				err = t.access.issueDriver(userLogin(d.User), d.Component.Submission, r.Key, time.Now())
-			case !names(d.Component, r.File.SHA256):
+			case !slices.ContainsFunc(d.Component.Files, func(f api.ComponentFile) bool { return f.SHA256 == r.File.SHA256 }):
 				err = api.Errorf(api.KindDenied, "file %s is none of the driver of %s", r.File.SHA256, r.App)
 			default:
 				answer.File, err = t.uploads.read(d.User, r.File)
@@ -71,16 +72,6 @@ func (t *term) fetch(r api.FetchRequest, reply func(api.FetchReply)) {
 			reply(answer)
 		}()
 	})
-}
-
-// names reports whether c is started with the file of a digest.
-func names(c *api.Component, digest string) bool {
-	for _, f := range c.Files {
-		if f.SHA256 == digest {
-			return true
-		}
-	}
-	return false
 }
 
 // issueDriver takes a ticket for a submission of a user's, whose secret the node has made that starts the driver. It

@@ -33,15 +33,15 @@ type Reach struct {
 // given to pacer submit. Faults are as those of Command.
 func DriverCommand(c *api.Component, launch api.Launch, paths Paths, node NodeSettings,
 	reach Reach) (CommandLine, error) {
-	if node.Image != "" {
-		return CommandLine{}, api.Errorf(api.KindInvalid, "drivers do not run in containers: node.runtime has to be process "+
-			"for cluster mode")
-	}
 	at, javaAt, err := homes(launch, node)
 	spark, java := at.dir, javaAt.dir
-	submit := filepath.Join(spark, "bin", "spark-submit")
+	submit, reads := filepath.Join(spark, "bin", "spark-submit"), []string{node.Jar}
 	if err == nil {
-		err = errors.Join(readable("pacer jar", node.Jar), readable("spark-submit", submit))
+		err = readable("pacer jar", node.Jar)
+	}
+	if node.Image == "" {
+		reads = append(reads, submit, filepath.Join(spark, "jars"))
+		err = errors.Join(err, readable("spark-submit", submit))
 	}
 	if err != nil {
 		return CommandLine{}, api.Errorf(api.KindInvalid, "%s",
@@ -70,7 +70,7 @@ func DriverCommand(c *api.Component, launch api.Launch, paths Paths, node NodeSe
 	})
 	shows := append(node.shows(at, javaAt, "", interpreterOf(launch)...), paths.Files, paths.Credential)
 	return CommandLine{Args: args, Env: append(env, "_SPARK_AUTH_SECRET="+reach.Secret),
-		Reads: []string{submit, filepath.Join(spark, "jars"), node.Jar}, Shows: shows, Memory: c.Memory, Waited: true}, nil
+		Reads: reads, Shows: shows, Image: node.Image, Memory: c.Memory, Waited: true}, nil
 }
 
 // PrepareDriver makes the directory of a component's files anew, and returns it open: the component's user may
@@ -107,15 +107,15 @@ func GiveDir(dir *os.File, user Credential) error {
 	return dir.Chown(uid, gid)
 }
 
-// SaveCredential writes what the component proves itself by, in a file that its user alone reads.
-func (p Paths) SaveCredential(body []byte, user Credential) error {
-	f, err := os.OpenFile(p.Credential, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return fmt.Errorf("credential: %w", err)
+// SaveFor writes a new file that the component's user alone reads.
+func SaveFor(user Credential, path string, body []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err == nil {
+		_, err = f.Write(body)
+		err = errors.Join(err, Give(f, user), f.Close())
 	}
-	_, err = f.Write(body)
-	if err = errors.Join(err, Give(f, user), f.Close()); err != nil {
-		return fmt.Errorf("credential: %w", err)
+	if err != nil {
+		return fmt.Errorf("%s of a component: %w", filepath.Base(path), err)
 	}
 	return nil
 }

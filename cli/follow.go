@@ -30,7 +30,7 @@ func onNodes(ctx context.Context, l *launch) error {
 		return err
 	}
 	defer done()
-	l.sayAside()
+	sayAside(l)
 	if err := s.upload(ctx, conn); err != nil {
 		return err
 	}

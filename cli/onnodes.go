@@ -299,14 +299,8 @@ func (s *nodeSubmission) register(elapsed units.Seconds) (r api.RegisterRequest,
 	if r.Nodes, err = s.nodes(); err != nil {
 		return r, err
 	}
-	switch after, by := s.settings[confDeadline], s.settings[confBy]; {
-	case after != "":
-		r.Deadline, err = deadlineValue(confDeadline, after)
-	case by != "":
-		var d time.Duration
-		if d, err = untilClock(confBy, by, l.now); err == nil {
-			r.Deadline, r.ByMoment = max(1e-3, units.FromDuration(d)), true
-		}
+	if r.Deadline, r.ByMoment, err = due(l); r.ByMoment {
+		r.Deadline = max(1e-3, r.Deadline)
 	}
 	if text := s.settings[confCertainty]; text != "" && err == nil {
 		var c float64
@@ -373,7 +367,7 @@ func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentF
 	}
 }
 
-// ask asks the planner, again for a while where it does not answer or says that it cannot now. Whatever is asked
+// ask asks the planner, again for a while where it does not answer or says that it cannot now. A request that comes
 // twice is done once.
 func (s *nodeSubmission) ask(ctx context.Context, conn client, verb api.Verb,
 	what func() api.Submit) (api.ControlReply, error) {

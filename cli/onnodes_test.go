@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
@@ -76,6 +78,32 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 	} {
 		if _, err := submitted(t, nil, args...); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %q", args, err, want)
+		}
+	}
+}
+
+// The deadline of the command line wins over that of files, in both forms, as in client mode.
+func TestTheDeadlineOfASubmission(t *testing.T) {
+	moment := map[string]string{confBy: "2026-01-31T06:00:00Z"}
+	for name, c := range map[string]struct {
+		given, files map[string]string
+		want         units.Seconds
+		moment       bool
+	}{
+		"none":                {},
+		"of files":            {files: map[string]string{confDeadline: "90s"}, want: 90},
+		"given beside files":  {given: map[string]string{confDeadline: "60s"}, files: moment, want: 60},
+		"a moment":            {given: moment, want: 600, moment: true},
+		"a moment over files": {given: moment, files: map[string]string{confDeadline: "90s"}, want: 600, moment: true},
+	} {
+		s, err := submitted(t, c.files, "spark-internal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(s.l.settings, c.given)
+		s.l.clock = clock{now: time.Date(2026, 1, 31, 5, 50, 0, 0, time.UTC)}
+		if r, err := s.register(0); err != nil || r.Deadline != c.want || r.ByMoment != c.moment {
+			t.Errorf("%s: %v, by a moment %v, %v", name, r.Deadline, r.ByMoment, err)
 		}
 	}
 }

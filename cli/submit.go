@@ -171,7 +171,7 @@ func (l *launch) submit(ctx context.Context) error {
 	for _, flag := range l.line.stray {
 		l.aside = append(l.aside, flag+" stands after the application and is passed to it")
 	}
-	l.sayAside()
+	sayAside(l)
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
@@ -205,7 +205,7 @@ func (l *launch) submit(ctx context.Context) error {
 }
 
 // sayAside says what is not followed of what the user says.
-func (l *launch) sayAside() {
+func sayAside(l *launch) {
 	for _, line := range slices.Compact(slices.DeleteFunc(l.aside, func(line string) bool { return line == "" })) {
 		fmt.Fprintf(l.Stderr, "pacer: %s\n", line)
 	}
@@ -238,6 +238,12 @@ func (l *launch) read(ctx context.Context) (err error) {
 	}
 	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
 		delete(l.settings, confWatched) // spark-submit ends when YARN has taken it: the driver tells its own end.
+	}
+	// The command line wins.
+	if l.settings[confDeadline] != "" && l.files.all[confBy] != "" {
+		l.settings[confBy] = ""
+	} else if l.settings[confBy] != "" && l.files.all[confDeadline] != "" {
+		l.settings[confDeadline] = ""
 	}
 	l.config, err = l.configuration()
 	return err
@@ -474,12 +480,6 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	}
 	if options := l.driverOptions(); options != "" {
 		l.settings[confDefaultOptions] = options
-	}
-	// The command line wins.
-	if l.settings[confDeadline] != "" && l.files.all[confBy] != "" {
-		l.settings[confBy] = ""
-	} else if l.settings[confBy] != "" && l.files.all[confDeadline] != "" {
-		l.settings[confDeadline] = ""
 	}
 	if program := l.program(); program != "" && !has(confProgram) {
 		l.settings[confProgram] = program

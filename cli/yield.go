@@ -20,19 +20,12 @@ import (
 // by the profile that the user names. Elapsed is on the deadline clock. The driver says the verdict when it has
 // registered.
 func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds) (nice int) {
-	var left units.Seconds
-	var err error
-	after, by := l.setting(confDeadline), l.setting(confBy)
+	left, moment, err := due(l)
 	switch {
-	case l.settings[confBy] != "" || after == "" && by != "":
-		var d time.Duration
-		d, err = untilClock(confBy, by, l.now)
-		left = units.FromDuration(d)
-	case after != "":
-		left, err = deadlineValue(confDeadline, after)
-		left -= elapsed
-	default:
+	case left == 0 && !moment && err == nil:
 		return sharing.Default().Nice.Behind
+	case !moment:
+		left -= elapsed
 	}
 	profile := cmp.Or(l.setting(confProfile), l.given("spark.app.name", "--name"))
 	if err != nil || left <= 0 || profile == "" || api.Mode(l.setting(confMode)).Unmanaged() {
@@ -45,6 +38,19 @@ func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds)
 		return 0
 	}
 	return sharing.Default().Nice.Infeasible
+}
+
+// due is how long after the start the deadline is or, where a moment is given, after now; 0 for none.
+func due(l *launch) (in units.Seconds, moment bool, err error) {
+	after, by := l.setting(confDeadline), l.setting(confBy)
+	switch {
+	case l.settings[confBy] != "" || after == "" && by != "":
+		d, err := untilClock(confBy, by, l.now)
+		return units.FromDuration(d), true, err
+	case after != "":
+		in, err = deadlineValue(confDeadline, after)
+	}
+	return in, false, err
 }
 
 // setting is a setting of the driver: what Pacer gives it, else the user.

@@ -49,9 +49,9 @@ func (u *uploads) known() error {
 	return nil
 }
 
-// share has the files in objects from now on, for the planner that takes over: what they have is there, and nothing else
-// is. A file comes to this planner when it is asked for. While holds says that another planner may have taken over, none
-// is removed.
+// share has the files in objects from now on, for the planner that takes over: what they have is there, and nothing
+// else is. A file comes to this planner when it is asked for. None is removed unless holds says that no other planner
+// may have taken over.
 func (u *uploads) share(ctx context.Context, o objects, holds func() bool) error {
 	sizes, err := o.Sizes(ctx)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// drivers are a Hierarchy's groups of components. They are below a parent of their own, beside that of the executors:
-// what all executors weigh together divides a CPU between them and a driver as between them and the rest of the machine.
+// drivers are a Hierarchy's groups of components. They are below a parent of their own, beside that of the executors.
+// By what these weigh together the kernel divides a CPU between them and a driver, as with the rest of the machine.
 type drivers struct {
 	mu    sync.Mutex
 	of    *Hierarchy
@@ -71,7 +71,7 @@ func (d *drivers) end(how func(*Hierarchy) error) error {
 	return how(of)
 }
 
-// weigh gives the parent of drivers, which is h's, the weight of the driver that has most. One that has gone has 0.
+// weigh gives the parent of drivers, which is h's, the weight of the driver that has most. A driver that has gone has 0.
 func (d *drivers) weigh(h *Hierarchy, name string, w Weight) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

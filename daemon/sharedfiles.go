@@ -20,59 +20,76 @@ type objects interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// objectTime bounds how long one of them is written or read.
+// objectTime bounds how long they are written or read at once.
 const objectTime = 5 * time.Minute
 
 // shareFiles has the term's files shared, as soon as the servers of the bucket can: nothing else waits for that.
 func (t *term) shareFiles(ctx context.Context) {
 	for said := false; ctx.Err() == nil; said = true {
-		limit, cancel := context.WithTimeout(ctx, askTimeout)
+		limit, cancel := context.WithTimeout(ctx, objectTime)
 		o, err := t.shared.OpenObjects(limit)
 		if err == nil {
 			err = t.uploads.share(limit, o, t.holds)
 		}
-		cancel()
-		if err != nil && !said {
-			t.planner.log.Warn("the files of drivers that planners share are not known yet", "error", err)
-		}
-		if err == nil || !pause(ctx, askAgain) {
+		if cancel(); err == nil || !pause(ctx, askAgain) {
 			return
+		}
+		if !said {
+			t.planner.log.Warn("the files of drivers that planners share are not here yet", "error", err)
 		}
 	}
 }
 
-// known is an error while objects are to come.
+// known is an error while files of objects are to come.
 func (u *uploads) known() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if u.unknown {
-		return api.Errorf(api.KindTransient, "the files that planners share are not known yet: try again in a moment")
+		return api.Errorf(api.KindTransient, "the files that planners share are not here yet: try again in a moment")
 	}
 	return nil
 }
 
-// share has the files in objects from now on, for the planner that takes over: what they have is there, and nothing
-// else is. A file comes to this planner when it is asked for. None is removed unless holds says that no other planner
-// may have taken over.
+// share has the files in objects from now on, for the planner that takes over: what they have is brought here, and
+// nothing else is. None is removed unless holds says that no other planner may have taken over.
 func (u *uploads) share(ctx context.Context, o objects, holds func() bool) error {
-	sizes, err := o.Sizes(ctx)
+	missing, err := o.Sizes(ctx)
 	if err != nil {
 		return err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	for _, path := range u.files() {
-		name := u.name(path)
-		if _, there := sizes[name]; !there {
+		if _, there := missing[u.name(path)]; !there {
 			_ = os.Remove(path) // It is none that is known.
 		}
-		delete(sizes, name)
+		delete(missing, u.name(path))
 	}
-	u.objects, u.holds, u.unknown = o, holds, false
-	for name, size := range sizes {
+	for name := range missing {
 		if filepath.IsLocal(name) {
-			u.away[filepath.Join(u.dir, name)] = size
+			err = errors.Join(err, u.bring(ctx, o, name))
 		}
 	}
-	return nil
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err == nil {
+		u.objects, u.holds, u.unknown = o, holds, false
+	}
+	return err
+}
+
+// bring has a file here that o has.
+func (u *uploads) bring(ctx context.Context, o objects, name string) error {
+	path := filepath.Join(u.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	f, err := os.OpenFile(path+partEnds, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	if err = errors.Join(o.Get(ctx, name, f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // name is a file's in objects.
@@ -100,45 +117,13 @@ func (u *uploads) keep(path string, part *upload) error {
 	return err
 }
 
-// bring has a file here that objects have.
-func (u *uploads) bring(path string) (err error) {
-	u.mu.Lock()
-	_, away := u.away[path]
-	err = u.known()
-	u.mu.Unlock()
-	if !away || err != nil {
-		return err
-	}
-	u.objecting.Lock()
-	defer u.objecting.Unlock()
-	if _, err := os.Stat(path); err == nil {
-		return nil // Somebody else was faster.
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("upload: %w", err)
-	}
-	f, err := os.OpenFile(path+partEnds, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("upload: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), objectTime)
-	defer cancel()
-	if err = errors.Join(u.objects.Get(ctx, u.name(path), f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.away, path)
-	return os.Rename(f.Name(), path)
-}
-
 // withdraw removes a file from objects that was removed here, unless it has come again.
 func (u *uploads) withdraw(path string) {
 	u.objecting.Lock()
 	defer u.objecting.Unlock()
 	u.mu.Lock()
-	_, _, there := u.whole(path)
-	there = there || u.coming[path] != nil
+	_, err := os.Stat(path)
+	there := err == nil || u.coming[path] != nil
 	u.mu.Unlock()
 	if !there && u.holds() {
 		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)

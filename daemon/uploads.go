@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,18 +26,15 @@ type uploads struct {
 	dir  string
 	most units.Bytes
 	now  func() time.Time
-	// objects have the files for other planners, nil of one alone; objecting is held while one of theirs is written,
-	// read or removed, and never by what holds mu. holds says that no other planner has taken over.
+	// objects have the files for other planners, nil of one alone; objecting is held while one of theirs is written or
+	// removed, and never by what holds mu. holds says that no other planner has taken over.
 	objects   objects
 	objecting sync.Mutex
 	holds     func() bool
-	opened    time.Time
 
 	mu sync.Mutex
-	// unknown says that objects are to come.
+	// unknown says that files of objects are to come.
 	unknown bool
-	// away are the sizes of whole files that only objects have, by path.
-	away map[string]int64
 	// coming are files that are not all there, by path.
 	coming map[string]*upload
 	// wanted are those that applications are started with, by application.
@@ -71,8 +67,7 @@ const partEnds = ".part"
 
 // openUploads makes the directory and takes over what is there; what was coming comes anew.
 func openUploads(dir string, most units.Bytes, living map[api.AppID]planner.DriverAnswer) (*uploads, error) {
-	u := &uploads{dir: dir, most: most, now: time.Now, opened: time.Now(), away: map[string]int64{},
-		coming: map[string]*upload{}, wanted: map[api.AppID][]string{}}
+	u := &uploads{dir: dir, most: most, now: time.Now, coming: map[string]*upload{}, wanted: map[api.AppID][]string{}}
 	for app, of := range living {
 		u.want(app, of.User, of.Component)
 	}
@@ -144,12 +139,12 @@ func (u *uploads) clear(now time.Time, age time.Duration, files ...string) {
 		}
 	}
 	for _, path := range files {
-		_, touch, there := u.whole(path)
-		if !there || kept[path] || u.coming[path] != nil || now.Sub(touch) < age {
+		st, err := os.Stat(path)
+		if err != nil || kept[path] || u.coming[path] != nil || now.Sub(st.ModTime()) < age {
 			continue
 		}
 		_ = os.Remove(path) // It is tried again.
-		if delete(u.away, path); u.objects != nil {
+		if u.objects != nil {
 			go u.withdraw(path)
 		}
 	}
@@ -170,17 +165,7 @@ func (u *uploads) drop(path string) {
 // files are all that are whole.
 func (u *uploads) files() []string {
 	found, _ := filepath.Glob(filepath.Join(u.dir, "*", "*")) // Its pattern is well formed.
-	found = slices.DeleteFunc(found, func(path string) bool { return filepath.Ext(path) == partEnds })
-	return slices.AppendSeq(found, maps.Keys(u.away))
-}
-
-// whole is the size of a whole file and when it was used last, false for none.
-func (u *uploads) whole(path string) (size int64, touch time.Time, there bool) {
-	if st, err := os.Stat(path); err == nil {
-		return st.Size(), st.ModTime(), true
-	}
-	size, there = u.away[path]
-	return size, u.opened, there
+	return slices.DeleteFunc(found, func(path string) bool { return filepath.Ext(path) == partEnds })
 }
 
 // load is what files take: how many bytes they have, or are to have, and how many of them come.
@@ -200,8 +185,8 @@ func (u *uploads) held(dir string) (own, all load) {
 		}
 	}
 	for _, path := range u.files() {
-		if size, _, there := u.whole(path); there {
-			count(path, size, 0)
+		if st, err := os.Stat(path); err == nil {
+			count(path, st.Size(), 0)
 		}
 	}
 	for path, part := range u.coming {
@@ -216,21 +201,20 @@ func (u *uploads) take(user string, p *api.FilePiece) (api.FilePiece, error) {
 	if p == nil || !api.ValidDigest(p.SHA256) || p.Size < 0 || len(p.Data) > api.MostFilePiece {
 		return api.FilePiece{}, api.Errorf(api.KindInvalid, "no piece of a file is sent")
 	}
-	now := u.now()
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	if err := u.known(); err != nil {
 		return api.FilePiece{}, err
 	}
+	now := u.now()
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	path := u.path(user, p.SHA256)
 	if part := u.coming[path]; part == nil || now.Sub(part.touch) >= unusedFor {
 		u.clear(now, unusedFor, u.files()...) // Not for each of a file's pieces.
 	}
 	told := api.FilePiece{SHA256: p.SHA256, Size: p.Size}
-	if size, _, there := u.whole(path); there {
-		told.Offset, told.Size = size, size
-		_ = os.Chtimes(path, now, now) // One that is away is as if it had come with the planner.
-		return told, nil
+	if st, err := os.Stat(path); err == nil {
+		told.Offset, told.Size = st.Size(), st.Size()
+		return told, os.Chtimes(path, now, now)
 	}
 	part := u.coming[path]
 	if part != nil && part.settles {
@@ -316,13 +300,11 @@ func (u *uploads) add(path string, part *upload, p *api.FilePiece) error {
 
 // lacks says which of a driver's files are not there.
 func (u *uploads) lacks(user string, c *api.Component) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	if err := u.known(); err != nil {
 		return err
 	}
 	for _, f := range c.Files {
-		if size, _, there := u.whole(u.path(user, f.SHA256)); !there || size != f.Size {
+		if st, err := os.Stat(u.path(user, f.SHA256)); err != nil || st.Size() != f.Size {
 			return api.Errorf(api.KindInvalid, "file %s (%s) was not uploaded, or has another size", f.Name, f.SHA256)
 		}
 	}
@@ -331,11 +313,10 @@ func (u *uploads) lacks(user string, c *api.Component) error {
 
 // read is a piece of a user's file.
 func (u *uploads) read(user string, p api.FilePiece) (api.FilePiece, error) {
-	path := u.path(user, p.SHA256)
-	if err := u.bring(path); err != nil {
+	if err := u.known(); err != nil {
 		return p, err
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(u.path(user, p.SHA256))
 	if err != nil {
 		return p, api.Errorf(api.KindNotFound, "file %s is not here", p.SHA256)
 	}

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/ledger"
@@ -64,7 +65,11 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 	}
 	var free, filling []Seat
 	launch, width := &a.Tenant.Launch, width(o, a, a.Tenant.PerNode)
-	for _, n := range v.Nodes() {
+	nodes := v.Nodes()
+	if !more {
+		nodes = held(v, a)
+	}
+	for _, n := range nodes {
 		if !n.Live() || slices.Contains(a.Tenant.Pending, n.Node) {
 			continue
 		}
@@ -80,7 +85,7 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 			continue
 		}
 		if !more {
-			continue
+			continue // All its executors there leave.
 		}
 		if s := seat(launch, n, p.Left(v, n, a), width); s.Executors > 0 && !kept[n.Node] {
 			free = append(free, s)
@@ -93,6 +98,17 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 			Lent: p.Borrows(a)})
 	}
 	return seats, crowded
+}
+
+// held are the nodes on which a has executors, in order of name.
+func held(v ledger.View, a *ledger.App) (nodes []*ledger.Node) {
+	for _, x := range a.Alive() {
+		if n := v.Node(x.Node); n != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.SortFunc(nodes, func(x, y *ledger.Node) int { return strings.Compare(x.Node, y.Node) })
+	return slices.Compact(nodes)
 }
 
 // spare adds the nodes that a, which waits for executors of others to leave, gets then: where they leave, and where it

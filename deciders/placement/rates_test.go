@@ -25,7 +25,7 @@ func TestProphet(t *testing.T) {
 		{Name: "other", Free: 8 * gib, Needed: gib, Norm: 2},
 	}
 	for most, want := range map[int][]int{1: {3}, 2: {3, 4}, 3: {2, 3, 4}, 4: {1, 2, 3, 4}} {
-		if got := choose(sites, most, prophet); !slices.Equal(got, want) {
+		if got := picked(sites, most, prophet); !slices.Equal(got, want) {
 			t.Errorf("of %d: %v, want %v", most, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestTetris(t *testing.T) {
 		{Name: "past", Free: 32 * gib, Needed: gib, Dot: 1},
 	}
 	for most, want := range map[int][]int{1: {3}, 2: {2, 3}, 3: {1, 2, 3}, 4: {1, 2, 3, 4}} {
-		if got := choose(sites, most, tetris); !slices.Equal(got, want) {
+		if got := picked(sites, most, tetris); !slices.Equal(got, want) {
 			t.Errorf("of %d: %v, want %v", most, got, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestOrdersByRatesDoNotDependOnTheOrderOfNodes(t *testing.T) {
 		shuffled := rapid.Permutation(sites).Draw(t, "order")
 		for _, name := range []string{Prophet, Tetris} {
 			names := func(sites []Site) (names []string) {
-				for _, i := range choose(sites, most, order(name).order) {
+				for _, i := range picked(sites, most, order(name).order) {
 					names = append(names, sites[i].Name)
 				}
 				slices.Sort(names)

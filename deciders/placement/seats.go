@@ -274,18 +274,20 @@ func (p Policy) place(o *estimate.Outlook, a *ledger.App, most int, claim units.
 	if most == 0 || len(seats) == 0 || most >= len(seats) {
 		return seats // A node that takes executors again may leave the application on more nodes than it may be.
 	}
-	sites := make([]Site, len(seats))
-	for i, s := range seats {
-		sites[i] = site(o.View, s.Node, units.Bytes(s.Executors)*claim)
-	}
+	at := func(i int) Site { return site(o.View, seats[i].Node, units.Bytes(seats[i].Executors)*claim) }
 	by := order(p.Order)
 	if by.scores != nil {
+		sites := make([]Site, len(seats))
+		for i := range sites {
+			sites[i] = at(i)
+		}
 		by.scores(&comers{uses: coming(o, a, most, seats), load: func(i int) devices.Load {
 			return estimate.Loaded(seats[i].Node, o, a.ID)
 		}}, sites)
+		at = func(i int) Site { return sites[i] }
 	}
 	var chosen []Seat
-	for _, i := range choose(sites, most, by.order) {
+	for _, i := range choose(len(seats), most, at, by.order) {
 		chosen = append(chosen, seats[i])
 	}
 	return chosen

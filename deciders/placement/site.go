@@ -55,31 +55,32 @@ func fitting(a, b *Site) int {
 	return 1
 }
 
-// choose chooses at most that many of sites, those that order puts first, and returns
-// their indices in rising order; 0 chooses all. It is pure: the choice depends on what the
-// sites are, not on their order. Names must differ.
-func choose(sites []Site, most int, order Order) []int {
-	if most == 0 || most >= len(sites) {
-		all := make([]int, len(sites))
-		for i := range all {
-			all[i] = i
-		}
-		return all
+// choose chooses at most that many of n sites, those that order puts first, and returns their indices in rising order.
+// It is pure: the choice depends on what the sites are, not on their order. Names must differ. Of the sites it keeps the
+// best so far alone: a cluster has thousands, and few get in.
+func choose(n, most int, site func(i int) Site, order Order) []int {
+	type placed struct {
+		Site
+		i int
 	}
-	// The best so far, in order: where there are many sites few of them get in.
-	best, compare := make([]int, 0, most), func(k, i int) int { return order(&sites[k], &sites[i]) }
-	for i := range sites {
+	best, next := make([]placed, 0, min(n, most)), placed{}
+	for next.i = range n {
+		next.Site = site(next.i)
 		if len(best) == most {
-			if compare(best[most-1], i) <= 0 {
+			if order(&best[most-1].Site, &next.Site) <= 0 {
 				continue
 			}
 			best = best[:most-1]
 		}
-		at, _ := slices.BinarySearchFunc(best, i, compare)
-		best = slices.Insert(best, at, i)
+		at, _ := slices.BinarySearchFunc(best, &next, func(b placed, s *placed) int { return order(&b.Site, &s.Site) })
+		best = slices.Insert(best, at, next)
 	}
-	slices.Sort(best)
-	return best
+	chosen := make([]int, 0, len(best))
+	for i := range best {
+		chosen = append(chosen, best[i].i)
+	}
+	slices.Sort(chosen)
+	return chosen
 }
 
 // byName is what decides between equals.

@@ -34,6 +34,8 @@ type guarded struct {
 	// Planner is whom a node that attaches follows, by the owner's credential; "" has no such node.
 	Planner string
 	Owners  []daemon.Owner
+	// Service has it be one of a service manager.
+	Service bool
 }
 
 const guardedEnv = "PACER_TEST_GUARDED_NODE"
@@ -96,7 +98,14 @@ func (g guarded) config() daemon.NodeConfig {
 func (g guarded) run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	return daemon.Node(ctx, g.config())
+	if !g.Service {
+		return daemon.Node(ctx, g.config())
+	}
+	n, err := daemon.NewService(g.config())
+	if err != nil {
+		return err
+	}
+	return n.Run(ctx)
 }
 
 // newGuarded makes a node's groups on this machine's cgroups, one with a quota.
@@ -300,6 +309,33 @@ func TestAGuardDoesNotSurviveACleanStop(t *testing.T) {
 	if text := g.log(t); text != "" {
 		t.Errorf("guard.log: %q", text)
 	}
+}
+
+// A service that is stopped leaves its quotas to its guard: that of the next one replaces it, or it lifts them.
+func TestAServicesGuardWaitsForTheNextOne(t *testing.T) {
+	g, group := newGuarded(t, time.Hour)
+	g.Service = true
+	stop := func(node *exec.Cmd) {
+		t.Helper()
+		if err := errors.Join(node.Process.Signal(syscall.SIGTERM), node.Wait()); err != nil {
+			t.Errorf("the node controller ended with %v", err)
+		}
+	}
+	node, first := g.launch(t, 0)
+	stop(node)
+	if gone(first)() {
+		t.Error("the guard did not wait")
+	}
+	g.Wait = 200 * time.Millisecond
+	node, second := g.launch(t, first)
+	realenv.Await(t, "the first guard is gone", gone(first))
+	wantQuota(t, group, 0.2)
+	stop(node)
+	realenv.Await(t, "the quota is lifted", func() bool {
+		quota, err := group.Quota()
+		return err == nil && quota.IsUnlimited()
+	})
+	realenv.Await(t, "the second guard is gone", gone(second))
 }
 
 func TestAGuardThatEndsIsReplacedAndOneThatIsToldToEndStays(t *testing.T) {

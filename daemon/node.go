@@ -76,6 +76,10 @@ type NodeDaemon struct {
 // and controls them once Run is called. A caller that does not call Run calls Close.
 func NewNode(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Leave) }
 
+// NewService is NewNode for a service manager's: what stops it may start it again at once, so that it leaves quotas to
+// its guards.
+func NewService(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Keep) }
+
 func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -368,6 +372,9 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 	if n.history != nil {
 		ports.Calls = n.history.Record
 	}
+	if n.ending == node.Keep && (len(n.guards) == 0 || n.cfg.Attach) {
+		n.ending = node.Leave // What other managers bound is put back.
+	}
 	n.loop = node.NewLoop(engine, ports, n.ending)
 	return nil
 }
@@ -467,13 +474,13 @@ func (n *NodeDaemon) Run(ctx context.Context) error {
 	return errors.Join(g.Run(), n.undo.close())
 }
 
-// control runs the loop, which lifts all quotas at its end.
+// control runs the loop, which lifts all quotas at its end, or leaves them to the guards.
 func (n *NodeDaemon) control(ctx context.Context) error {
 	err := n.loop.Run(ctx)
 	if n.attach != nil {
 		err = errors.Join(err, n.attach.letGo())
 	}
-	if err == nil {
+	if err == nil && n.ending != node.Keep {
 		n.guards.quotasLifted()
 	}
 	return err

@@ -388,6 +388,22 @@ func TestLeavingLiftsQuotasAndLetsExecutorsRun(t *testing.T) {
 	}
 }
 
+// A service that stops may be one that is started again: quotas stand, and the next incarnation takes them over.
+func TestAServiceLeavesItsQuotas(t *testing.T) {
+	w := paced(t, testConfig(2))
+	w.ticks(4)
+	before := w.quota(appA, "1")
+	w.do(t, w.e.Shutdown(w.now, Keep))
+	if got := w.quota(appA, "1"); got != before || got.IsUnlimited() || len(w.stops) != 0 || !w.status.Leaving {
+		t.Errorf("quota %v, before %v, stops %v, leaving %v", got, before, w.stops, w.status.Leaving)
+	}
+	w.advance(time.Second)
+	w.restart(testConfig(2))
+	if got := w.quota(appA, "1"); got != before {
+		t.Errorf("the next incarnation begins with %v, not %v", got, before)
+	}
+}
+
 func TestEndingStopsEverything(t *testing.T) {
 	w := paced(t, testConfig(2))
 	w.ticks(4)

@@ -15,6 +15,9 @@ const (
 	Leave Ending = iota
 	// End stops them: `pacer up` ends its applications with itself.
 	End
+	// Keep leaves them with their quotas: the stop of a service may be a restart or an upgrade. A guard outlives it, and
+	// lifts the quotas where no next incarnation comes.
+	Keep
 )
 
 // Shutdown returns the engine's last actions. Nothing may be called afterwards
@@ -23,7 +26,7 @@ func (e *Engine) Shutdown(now units.Instant, how Ending) []Action {
 	e.roster.out.begin()
 	for _, x := range e.roster.execs {
 		theirs := x.owner.yields && how == Leave
-		if x.alive() && x.life.here && (!x.unmanaged || x.cap.any) && !theirs &&
+		if how != Keep && x.alive() && x.life.here && (!x.unmanaged || x.cap.any) && !theirs &&
 			!(x.quotaKnown && x.written().IsUnlimited()) {
 			x.quota, x.cap.inForce, x.remainder = units.Unlimited, units.Unlimited, 0
 			e.roster.out.act(Action{Kind: ActSetQuota, Key: x.key, Cores: units.Unlimited})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"os/signal"
 	"slices"
 	"syscall"
@@ -201,7 +202,11 @@ func RunNode(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 				return Coded(ExitConfig, err)
 			}
 			daemon.LimitMemory()
-			n, err := daemon.NewNode(r.cfg.Node)
+			newNode := daemon.NewNode
+			if os.Getenv("NOTIFY_SOCKET") != "" { // Of the manager of services that has started it.
+				newNode = daemon.NewService
+			}
+			n, err := newNode(r.cfg.Node)
 			if err != nil {
 				return err
 			}

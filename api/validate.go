@@ -6,6 +6,9 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// OtherRelease is what to do about what another release has stored.
+const OtherRelease = "start the release that wrote it, or put back a backup that this one has made (pacer restore)"
+
 // CheckVersion returns a KindVersion error unless v is the version of this build.
 func CheckVersion(peer string, v int) error {
 	if v == Version {

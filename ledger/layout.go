@@ -61,13 +61,18 @@ func Prefixes() []string {
 // errLayout says that a record was written by another release, as all beside it were.
 var errLayout = errors.New("its layout is another release's")
 
+// otherLayout refuses a record of another layout.
+func otherLayout(v int) error {
+	return fmt.Errorf("%w: version %d, this planner reads %d: %s", errLayout, v, Layout, api.OtherRelease)
+}
+
 // ofLayout says what is wrong with the first byte of a record that is not JSON.
 func ofLayout(b []byte) error {
 	switch {
 	case len(b) == 0:
 		return errors.New("it is empty")
 	case b[0] != Layout:
-		return fmt.Errorf("%w: version %d, this planner reads %d", errLayout, b[0], Layout)
+		return otherLayout(int(b[0]))
 	}
 	return nil
 }

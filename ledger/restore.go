@@ -124,7 +124,7 @@ func decode(r api.Pair, v any, version *int) error {
 		return err
 	}
 	if version != nil && *version != Layout {
-		return fmt.Errorf("%w: version %d, this planner reads %d", errLayout, *version, Layout)
+		return otherLayout(*version)
 	}
 	return nil
 }

@@ -262,7 +262,7 @@ func (s *runShelf) restore(pair api.Pair) error {
 	}
 	switch {
 	case p.V != Layout:
-		return fmt.Errorf("%w: version %d, this planner reads %d", errLayout, p.V, Layout)
+		return otherLayout(p.V)
 	case len(p.Runs) == 0:
 		return errors.New("it has no runs")
 	}

@@ -131,7 +131,7 @@ func ReadLease(ctx context.Context, shared Shared, name string) (Lease, uint64, 
 		return Lease{}, 0, fmt.Errorf("%w: %s: its lease cannot be read: %w", ErrCorrupt, name, err)
 	}
 	if l.V != bucketVersion {
-		return Lease{}, 0, fmt.Errorf("%w: %s has %d, this release reads %d", ErrVersion, name, l.V, bucketVersion)
+		return Lease{}, 0, otherVersion(name, l.V, bucketVersion)
 	}
 	return l, revision, nil
 }

@@ -170,7 +170,7 @@ func TestADamagedBucketIsRefusedByName(t *testing.T) {
 	shared := &bustest.Bucket{}
 	take(t, shared, "one")
 	shared.Damage("lease", []byte(`{"v":2}`))
-	if _, err := taken(t.Context(), shared, "two"); !errors.Is(err, store.ErrVersion) {
+	if _, err := taken(t.Context(), shared, "two"); !errors.Is(err, store.ErrVersion) || !strings.HasSuffix(err.Error(), api.OtherRelease) {
 		t.Errorf("of another release: %v", err)
 	}
 }

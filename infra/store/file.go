@@ -179,7 +179,7 @@ func (f *File) recover() error {
 			return fmt.Errorf("store: open: %w", err)
 		}
 	case have != version:
-		return fmt.Errorf("%w: %s has %q, this release reads %q", ErrVersion, f.path, have, version)
+		return otherVersion(f.path, have, version)
 	}
 	if _, err := f.load(""); err != nil {
 		return err

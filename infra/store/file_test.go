@@ -122,7 +122,7 @@ func TestADamagedFileIsRefusedAndKept(t *testing.T) {
 }
 
 func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
-	for _, version := range []string{"1", ""} {
+	for _, version := range []string{"1", "4", ""} {
 		path := filepath.Join(t.TempDir(), "s.db")
 		db, err := buntdb.Open(path)
 		if err != nil {
@@ -139,7 +139,8 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Open(path, store.Options{Sync: store.SyncNever}); !errors.Is(err, store.ErrVersion) {
+		if _, err := store.Open(path, store.Options{Sync: store.SyncNever}); !errors.Is(err, store.ErrVersion) ||
+			!strings.HasSuffix(err.Error(), path+" has "+version+", this release reads 3: "+api.OtherRelease) {
 			t.Errorf("version %q: %v", version, err)
 		}
 	}

@@ -82,7 +82,7 @@ func Verify(path string) error {
 		return err
 	})
 	if have != version && have != earlier {
-		err = fmt.Errorf("%w: %s has %q, this release reads %q", ErrVersion, path, have, version)
+		err = otherVersion(path, have, version)
 	}
 	if err == nil {
 		_, err = f.load("")

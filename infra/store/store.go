@@ -33,6 +33,11 @@ var (
 	ErrVersion = errors.New("store: the file has another version")
 )
 
+// otherVersion refuses what another release has written.
+func otherVersion[V any](name string, has, reads V) error {
+	return fmt.Errorf("%w: %s has %v, this release reads %v: %s", ErrVersion, name, has, reads, api.OtherRelease)
+}
+
 // check returns an *api.RefusedError for keys that not every kind of store keeps.
 func check(changes []api.Pair) error {
 	var refused *api.RefusedError

@@ -40,7 +40,7 @@ type Spark struct{ SparkHome, JavaHome string }
 
 // Spark looks into an image, without running anything of it, and returns where
 // its Spark is. It is an error if there is none or another one than version ("" is
-// any).
+// any), or no Java.
 func (e *Engine) Spark(ctx context.Context, name, version string) (Spark, error) {
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
@@ -51,7 +51,7 @@ func (e *Engine) Spark(ctx context.Context, name, version string) (Spark, error)
 	if err != nil {
 		return Spark{}, e.explain(err)
 	}
-	found := Spark{SparkHome: "/opt/spark"}
+	found, search := Spark{SparkHome: "/opt/spark"}, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	if about.Config != nil {
 		for _, variable := range about.Config.Env {
 			switch key, value, _ := strings.Cut(variable, "="); key {
@@ -59,6 +59,8 @@ func (e *Engine) Spark(ctx context.Context, name, version string) (Spark, error)
 				found.SparkHome = value
 			case "JAVA_HOME":
 				found.JavaHome = value
+			case "PATH":
+				search = value
 			}
 		}
 	}
@@ -67,8 +69,25 @@ func (e *Engine) Spark(ctx context.Context, name, version string) (Spark, error)
 	if err != nil {
 		return Spark{}, e.explain(err)
 	}
+	if found.JavaHome != "" {
+		search = path.Join(found.JavaHome, "bin")
+	}
 	err = e.check(ctx, c.ID, name, found.SparkHome, version)
+	if err == nil {
+		err = e.java(ctx, c.ID, name, strings.Split(search, ":"))
+	}
 	return found, errors.Join(err, e.remove(context.WithoutCancel(ctx), c.ID))
+}
+
+// java looks for the program in a container.
+func (e *Engine) java(ctx context.Context, id, name string, dirs []string) error {
+	for _, dir := range dirs {
+		if _, err := e.client.ContainerStatPath(ctx, id, path.Join(dir, "java")); !errdefs.IsNotFound(err) {
+			return e.explain(err)
+		}
+	}
+	return fmt.Errorf("image %s has no Java: there is no java in %s (JAVA_HOME or PATH in its environment says where)", name,
+		strings.Join(dirs, ", "))
 }
 
 // check looks for Spark's core of a version in a container.

@@ -70,7 +70,8 @@ func ownImage(t *testing.T, name string, env []string, files ...string) {
 func TestSparkOfAnImage(t *testing.T) {
 	r := newRig(t)
 	r.start(t, r.runtime(t), r.spec(t, "exec sleep 600")) // Makes the host image.
-	ownImage(t, "pacer-test-spark:latest", []string{"SPARK_HOME=/spark", "JAVA_HOME=/java"}, "/spark/jars/spark-core_2.13-4.3.0.jar")
+	ownImage(t, "pacer-test-spark:latest", []string{"SPARK_HOME=/spark", "JAVA_HOME=/java"}, "/spark/jars/spark-core_2.13-4.3.0.jar", "/java/bin/java")
+	ownImage(t, "pacer-test-nojava:latest", []string{"PATH=/own/bin:/bin"}, "/opt/spark/jars/spark-core_2.13-4.3.0.jar")
 	got, err := r.engine.Spark(t.Context(), "pacer-test-spark:latest", "4.3.0")
 	if want := (docker.Spark{SparkHome: "/spark", JavaHome: "/java"}); got != want || err != nil {
 		t.Errorf("found %+v, %v", got, err)
@@ -78,6 +79,7 @@ func TestSparkOfAnImage(t *testing.T) {
 	for name, c := range map[string]struct{ image, version, want string }{
 		"no Spark":        {docker.HostImage, "4.3.0", "image pacer-host:latest has no Spark: there is no /opt/spark/jars in it (SPARK_HOME in its environment says where)"},
 		"another version": {"pacer-test-spark:latest", "4.0.2", "the driver runs Spark 4.0.2, but the Spark in /spark of image pacer-test-spark:latest is another one: use an image with the driver's version"},
+		"no Java":         {"pacer-test-nojava:latest", "4.3.0", "image pacer-test-nojava:latest has no Java: there is no java in /own/bin, /bin (JAVA_HOME or PATH in its environment says where)"},
 		"no image":        {"no.such/spark:9", "4.3.0", "image no.such/spark:9 is not on this node: docker pull no.such/spark:9, or leave the image empty to use this machine's Spark"},
 	} {
 		if _, err := r.engine.Spark(t.Context(), c.image, c.version); err == nil || err.Error() != c.want {

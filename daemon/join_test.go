@@ -145,6 +145,15 @@ func TestAttackAJoinCredential(t *testing.T) {
 	if _, err := more.Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &i}); err == nil || !strings.Contains(err.Error(), "were revoked") {
 		t.Errorf("a revoked node joins again: %v", err)
 	}
+	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: "join-k3"}); err != nil {
+		t.Fatal(err)
+	}
+	i = node("worker-2")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	if _, err := more.Control(ctx, api.VerbIssue, api.ControlRequest{Issue: &i}); err == nil {
+		t.Error("a revoked one goes on")
+	}
+	cancel()
 	past := api.Principal{Kind: api.PrincipalJoin, Name: "k4", Until: time.Now().Add(-time.Second)}
 	if conn, err := bus.Dial(bus.Options{Address: d.address, Credential: d.issue(past)}); err == nil {
 		conn.Close()

@@ -1,6 +1,8 @@
 package testenv_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,10 +169,18 @@ func TestASecondControllerOfANameIsRefused(t *testing.T) {
 	testenv.Run(t, func(e *testenv.Env) {
 		n := one(e)
 		d := submit(e, testenv.Chain("chain", 2, 20))
-		err := n.Twin()
-		if err == nil || !strings.Contains(err.Error(), "another node controller uses the name n1") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("the second one ended with %v", err)
+		refused := func(what string) {
+			if err := n.Twin(); err == nil || !strings.Contains(err.Error(), "another node controller uses the name n1") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s ended with %v", what, err)
+			}
 		}
+		refused("the second one")
+		state := filepath.Join(e.Dir(), "node-n1")
+		if err := errors.Join(os.RemoveAll(state+"-twin"), os.CopyFS(state+"-twin", os.DirFS(state)),
+			os.Chmod(filepath.Join(state+"-twin", "credentials", "node-n1"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		refused("one with a copy of the state")
 		if done := d.Wait(); done.State != api.AppFinished || len(done.Executors) != 1 {
 			t.Errorf("%s with %d executors", done.State, len(done.Executors))
 		}

@@ -74,10 +74,11 @@ const mostLines = 76_543 +
 	172 + // Metrics of runs by profile, of the queue, of certificates and of planners that stand by.
 	94 + // Orchestrators start pacer submit as spark-submit, and their names are none.
 	385 + // HTTP has a row for each verb: 250 were stated, logs and the bounds of what comes in are the rest.
+	150 + // Where applications wait, and what others give back for them, in a package of its own.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.
-const leastFacets = 7
+const leastFacets = 13
 
 // mostMethods and mostFields are those of a type.
 const mostMethods, mostFields = 30, 25
@@ -96,8 +97,8 @@ var larger = map[string]size{
 	"daemon.PlannerDaemon":      {methods: 33},
 	"dag.Graph":                 {methods: 36},
 	"driver.Bindings":           {methods: 40},
-	"ledger.App":                {methods: 48},
-	"ledger.Ledger":             {methods: 85},
+	"ledger.App":                {methods: 47},
+	"ledger.Ledger":             {methods: 80},
 	"ledger.View":               {methods: 36},
 	"ledger/ledgertest.Cluster": {methods: 52, fields: 27},
 	"node.roster":               {methods: 47},
@@ -105,7 +106,7 @@ var larger = map[string]size{
 }
 
 // arrowed are the packages whose arrows are counted, with how many may run back up.
-var arrowed = map[string]int{"planner": 8, "node": 25, "ledger": 12}
+var arrowed = map[string]int{"planner": 8, "node": 25, "ledger": 9}
 
 // mostMemories is how many of them the planner's engine may have; a landing that takes some away lowers it.
 const mostMemories = 0

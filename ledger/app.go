@@ -32,10 +32,6 @@ type App struct {
 	Tenant  Tenant
 	Promise Promise
 	Outcome Outcome
-	// Wait says where it waits while it is queued, nil otherwise; Given are the executors that others were asked
-	// to give back for it since, in order of application and id, those that have left included.
-	Wait  *Wait
-	Given []Given
 
 	// Notice is the line for the user that its Directive carries, Notices are all.
 	Notice    string
@@ -76,8 +72,6 @@ type Tenant struct {
 
 	// Began is when it got its first executors, on the deadline clock; 0 while it is queued.
 	Began units.Seconds `json:"began_s,omitempty"`
-	// Waited is for how long it was queued until Began or, of one that never started, until its end.
-	Waited units.Seconds `json:"waited_s,omitempty"`
 	// Crowded says that it would have had more executors where others' take the memory.
 	Crowded bool `json:"crowded,omitempty"`
 
@@ -397,22 +391,6 @@ func (a *App) At(now units.Instant) units.Seconds {
 
 // Instant returns the moment s of a's deadline clock.
 func (a *App) Instant(s units.Seconds) units.Instant { return a.Promise.Start.Add(s.Duration()) }
-
-// Queue is where a waits, as its driver and its user are told; nil once it has started, unless a facet says otherwise.
-func (a *App) Queue() *api.Queue {
-	w := a.Wait
-	if w == nil {
-		return a.held.queued
-	}
-	q := &api.Queue{Place: w.Place, Of: w.Of, Why: w.Reason()}
-	if w.Start > 0 {
-		q.Start = max(0, a.At(w.Start))
-	}
-	if w.Latest > 0 {
-		q.Latest = max(0, a.At(w.Latest))
-	}
-	return q
-}
 
 // Elapsed is a's duration so far, or in all.
 func (a *App) Elapsed(now units.Instant) units.Seconds {

@@ -17,9 +17,9 @@ type Registered struct {
 	Promise Promise
 	// Matched has it matched to the stored profile of its name.
 	Matched bool
-	// Wait has it wait, until Started; Seats has it start at once. One that is taken over has neither.
-	Wait  *Wait
-	Seats *Seats
+	// Queued has it wait, until Started; Seats has it start at once. One that is taken over has neither.
+	Queued bool
+	Seats  *Seats
 	// Executors is how many one has that is taken over.
 	Executors int
 }
@@ -45,7 +45,7 @@ func (f Registered) apply(l *Ledger) error {
 		Stages: make(map[api.StageKey]*Stage),
 		Clocks: Clocks{Read: true}}
 	a.Tenant.Executors, a.Tenant.NextID = nil, 1
-	if f.Wait == nil {
+	if !f.Queued {
 		a.Tenant.count(a.Tenant.Owner.Seen)
 	}
 	if f.Matched {
@@ -61,11 +61,9 @@ func (f Registered) apply(l *Ledger) error {
 			return err
 		}
 	}
-	if f.Wait != nil {
-		if err := checkWait(l, *f.Wait, len(l.waiting)+1); err != nil {
-			return err
-		}
-		enqueue(l, a, *f.Wait)
+	if f.Queued {
+		a.Outcome.State, l.waiting = api.AppQueued, nil
+		l.changed.touch(PartWaiting)
 	}
 	l.serial = f.Serial
 	l.changed.touch(PartApps)

@@ -69,16 +69,3 @@ func checkShares(s *Stage, shares []api.ExecutorShare) error {
 	}
 	return nil
 }
-
-// checkWait says what cannot be true of a place in a queue of so many.
-func checkWait(l *Ledger, w Wait, waiting int) error {
-	switch {
-	case w.Place < 1 || w.Place > w.Of || w.Of > waiting:
-		return fmt.Errorf("place %d of %d where %d wait", w.Place, w.Of, waiting)
-	case w.Since > l.now || w.Start < 0 || w.Latest < 0:
-		return fmt.Errorf("a wait since %d, until %d or %d", w.Since, w.Start, w.Latest)
-	case w.Node != "" && l.nodes[w.Node] == nil:
-		return fmt.Errorf("node %s is not there", w.Node)
-	}
-	return nil
-}

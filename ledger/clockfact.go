@@ -24,11 +24,6 @@ func (f ClockRead) apply(l *Ledger) error {
 	if f.Ahead != 0 {
 		by := -f.Ahead.Duration()
 		a.Promise.Start = a.Promise.Start.Add(by)
-		if a.Wait != nil { // Its place is by the same clock.
-			w := *a.Wait
-			w.Since = w.Since.Add(by)
-			a.Wait = &w
-		}
 		change(l, a, partState)
 	}
 	return nil

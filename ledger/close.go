@@ -42,7 +42,7 @@ func (l *Ledger) Close() Effects {
 	var e Effects
 	for _, name := range b.again {
 		if n := l.nodes[name]; n != nil {
-			e.Again = append(e.Again, l.plan(n))
+			e.Again = append(e.Again, l.View().Plan(n))
 		}
 	}
 	concerned := l.concerned()
@@ -69,7 +69,7 @@ func (l *Ledger) Close() Effects {
 		case l.untold(n):
 			n.Published = 0 // It is told at its first status.
 		default:
-			e.Plans = append(e.Plans, l.plan(n))
+			e.Plans = append(e.Plans, l.View().Plan(n))
 		}
 	}
 	for _, a := range touched {

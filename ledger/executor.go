@@ -24,15 +24,10 @@ type Executor struct {
 	// runs, and that its node was lost.
 	Unstarted bool   `json:"unstarted,omitempty"`
 	Exit      string `json:"exit,omitempty"`
-	// Leaving says that it was asked to go, because its node drains or its memory is For another application.
+	// Leaving says that it was asked to go, because its node drains or another application waits for its memory.
 	Leaving bool `json:"leaving,omitempty"`
 	// Loan is how its memory is lent, "" of one that is promised it.
 	Loan Loan `json:"loan,omitempty"`
-	// For is the application that waited and that it was given back for, "" for none; Asked is when that was
-	// asked, on the deadline clock, and Stayed says that it took too long.
-	For    api.AppID     `json:"for,omitempty"`
-	Asked  units.Seconds `json:"asked_s,omitempty"`
-	Stayed bool          `json:"stayed,omitempty"`
 	// Since is when it was asked for, on the deadline clock. CPU is what it has
 	// used, Base the part of that from before the first task (once Based).
 	Since units.Seconds `json:"since_s"`
@@ -61,7 +56,7 @@ type Executor struct {
 // Loan is how an executor's memory is lent.
 type Loan string
 
-// The loans: its memory is lent, and was taken back at Executor.Asked. Such a one is Leaving.
+// The loans: its memory is lent, and was taken back. Such a one is Leaving.
 const (
 	LoanGiven Loan = "lent"
 	LoanTaken Loan = "taken"

@@ -146,9 +146,6 @@ func (f ExecutorLeaving) apply(l *Ledger) error {
 		if err := f.check(a, x); err != nil {
 			return err
 		}
-		x.For, x.Asked = f.For, max(0, a.At(l.now))
-		w.Given = givenTo(l.apps, w.ID)
-		change(l, w, partNone)
 	}
 	x.Leaving, a.Tenant.Resized = true, true
 	a.Clocks.fewer(&l.changed)
@@ -170,29 +167,6 @@ func (f ExecutorLeaving) check(a *App, x *Executor) error {
 	if least := max(1, a.Tenant.Nodes.Least); len(stays) < least {
 		return fmt.Errorf("%s would be left with executors on %d nodes, and needs %d", a.ID, len(stays), least)
 	}
-	return nil
-}
-
-// ExecutorStayed: an executor that was to be given back has not left in time.
-type ExecutorStayed struct {
-	App  api.AppID
-	ID   api.ExecutorID
-	Node string
-	For  api.AppID
-	// After is for how long it was waited for.
-	After time.Duration
-}
-
-func (f ExecutorStayed) apply(l *Ledger) error {
-	_, x, err := l.executor(f.App, f.ID, partRecord)
-	if err != nil {
-		return err
-	}
-	if x.Gone || f.For == "" || x.For != f.For {
-		return fmt.Errorf("executor %s of %s is not to be given to %q", f.ID, f.App, f.For)
-	}
-	x.Stayed = true
-	l.changed.touch(PartTurns)
 	return nil
 }
 

@@ -45,12 +45,13 @@ type Facet[T Subject, S any] struct {
 	// Instead is the profile that is planned with instead of the one that has the value, nil for none; nil where that is
 	// never so.
 	Instead func(S) *Profile
-	// Part is a part of all that a planner knows to which the values belong (PartReserved), 0 for none.
-	Part Part
+	// Part is the part of all that a planner knows which changes when another value comes (PartReserved), 0 for none; nil
+	// where that is never so.
+	Part func(was, is S) Part
 	// Passing says that values are not saved: a planner that starts finds them anew.
 	Passing bool
-	// Queued is where an application waits that has the value and goes on without executors, nil where it does not wait.
-	Queued func(S) *api.Queue
+	// Queued is where an application waits that has the value, nil where it does not wait.
+	Queued func(S, *App) *api.Queue
 	// Lodges is the component that a node runs for an application that has the value, and Awaits whether its executors are
 	// to be started when that has registered; nil for none.
 	Lodges func(S) Lodging
@@ -79,7 +80,7 @@ func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 	plans := f.Cores != nil || f.Drains != nil || f.Pacing != nil || f.Observed != nil || f.Wants != nil ||
 		f.Holds != nil || f.Queued != nil || f.Lodges != nil || f.Awaits != nil
 	*all = append(*all, &kind{name: f.Name, take: f.take, read: f.read, check: f.check, was: f.was, adds: f.adds,
-		part: f.Part, passing: f.Passing, plans: plans})
+		part: f.part, queued: f.queued, passing: f.Passing, plans: plans})
 	return &f
 }
 
@@ -87,6 +88,12 @@ func Register[T Subject, S any](f Facet[T, S]) *Facet[T, S] {
 func (f *Facet[T, S]) Of(x T) S {
 	s, _ := facetsOf(x).at(f.place).value.(S)
 	return s
+}
+
+// With is x, which no ledger has, with that value.
+func (f *Facet[T, S]) With(x T, s S) T {
+	*facetsOf(x) = facetsOf(x).with(f.place, held{value: some(s)})
+	return x
 }
 
 // Version is that of the ledger when x's value changed last (App.Version), 0 for not since the planner's start.
@@ -102,8 +109,9 @@ type kind struct {
 	check func(value any) error
 	was   func(record []byte) (any, error)
 	// adds has e say what a value says.
-	adds func(value any, e *effect)
-	part Part
+	adds   func(value any, e *effect)
+	part   func(was, is any) Part
+	queued func(value any, a *App) *api.Queue
 	// passing says that values are not saved, plans that Plans and Directives are made of them.
 	passing, plans bool
 }
@@ -212,9 +220,6 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 	if f.Holds != nil {
 		e.holds = f.Holds(s)
 	}
-	if f.Queued != nil {
-		e.queued = cmp.Or(e.queued, f.Queued(s))
-	}
 	if f.Lodges != nil {
 		e.lodges = f.Lodges(s)
 	}
@@ -226,6 +231,32 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 			e.instead = p
 		}
 	}
+}
+
+func (f *Facet[T, S]) part(was, is any) Part {
+	if f.Part == nil {
+		return 0
+	}
+	before, _ := was.(S)
+	now, _ := is.(S)
+	return f.Part(before, now)
+}
+
+func (f *Facet[T, S]) queued(value any, a *App) *api.Queue {
+	if s, held := value.(S); held && f.Queued != nil {
+		return f.Queued(s, a)
+	}
+	return nil
+}
+
+// Queue is where a waits, as its driver and its user are told (Facet.Queued); nil where it does not.
+func (a *App) Queue() *api.Queue {
+	for place, h := range a.held.list {
+		if q := appKinds[place].queued(h.value, a); q != nil {
+			return q
+		}
+	}
+	return nil
 }
 
 // count takes in anew what facets of those kinds say of f together.

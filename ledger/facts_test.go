@@ -60,7 +60,7 @@ func busy(t *testing.T) *ledger.Ledger {
 		ledger.StageReady{App: second, Ready: api.StageReady{StageKey: key, Signature: "read", Tasks: 8}, Seq: 1},
 		ledger.Registered{ID: third, Name: "p", Serial: 3}, ledger.ContextStopped{App: third, At: 1},
 		ledger.Refused{Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-0", State: api.AppRefused}}},
-		ledger.Registered{ID: "app-5", Name: "p", Serial: 4, Promise: ledger.Promise{Profile: "p"}, Wait: &ledger.Wait{Place: 1, Of: 1}},
+		ledger.Registered{ID: "app-5", Name: "p", Serial: 4, Promise: ledger.Promise{Profile: "p"}, Queued: true},
 		ledger.NodeJoined{Node: "attaching", Incarnation: "x-1"}, ledger.NodeSaid{Status: attaching()},
 		ledger.Registered{ID: "app-10", Name: "p", Serial: 5, Tenant: ledger.Tenant{Launch: api.Launch{Attach: &api.Attach{Manager: api.ManagerYARN, App: "application_1"}}}},
 		ledger.NodeJoined{Node: "theirs", Incarnation: "t-1", Follows: "another"}, ledger.NodeSaid{Status: ledgertest.Status("theirs", 1), Follows: "another"},

@@ -39,8 +39,6 @@ type effect struct {
 	on       []string
 	// holds are the executors that are held at some cores, in order of stage and executor (Facet.Holds).
 	holds []Hold
-	// queued is where an application waits that goes on without executors (Facet.Queued).
-	queued *api.Queue
 	// lodges is what a node runs for an application (Facet.Lodges), awaits that its executors wait for that
 	// (Facet.Awaits).
 	lodges Lodging

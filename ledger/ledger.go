@@ -84,7 +84,7 @@ type Ledger struct {
 	ordered  []*Node // In order of name; nil when they have to be listed anew.
 	drains   []*Node // Those of ordered that drain, listed with them.
 	profiles profileShelf
-	// waiting are those that are queued, in order of id.
+	// waiting are those that are queued, in order of id; nil when one has come or gone.
 	waiting []*App
 	// learnt is what policies of the queue have learnt, by key.
 	learnt map[string][]byte

@@ -26,7 +26,7 @@ func (f ExecutorTaken) apply(l *Ledger) error {
 	case !x.Lent():
 		return fmt.Errorf("executor %s of %s on %s is promised its memory", x.ID, a.ID, x.Node)
 	}
-	x.Leaving, x.Loan, x.Asked = true, LoanTaken, max(0, a.At(l.now))
+	x.Leaving, x.Loan = true, LoanTaken
 	a.Tenant.Resized = true
 	a.Clocks.fewer(&l.changed)
 	return nil

@@ -11,7 +11,6 @@ type Lever interface {
 
 func (Registered) lever()      {} // Enter: start or wait.
 func (Started) lever()         {} // Enter: start.
-func (QueuePlaced) lever()     {} // Enter: wait.
 func (TurnedDown) lever()      {} // Enter: refuse.
 func (Capped) lever()          {} // Cap.
 func (Judged) lever()          {} // Band: what is thought of a deadline, and the gate that this means.

@@ -20,7 +20,7 @@ func (f Registered) Line() Line {
 		executors = len(f.Seats.Nodes)
 	}
 	switch p := f.Promise; {
-	case f.Wait != nil:
+	case f.Queued:
 		return usual("application queued", ofApp(f.ID), "%s (%q) %s", f.ID, f.Name, p.Reason)
 	case p.Reclaimed:
 		return takenOver(f.ID, f.Name, f.Executors)
@@ -162,7 +162,6 @@ func (RunEnded) Line() Line       { return quiet("run ended") }
 func (Exited) Line() Line         { return quiet("driver exited") }
 func (StateUnknown) Line() Line   { return quiet("state outdated") }
 func (LaunchTold) Line() Line     { return quiet("launch told") }
-func (QueuePlaced) Line() Line    { return quiet("place given") }
 func (QueueLearnt) Line() Line    { return quiet("queue taught") }
 
 // Stages.
@@ -245,11 +244,6 @@ func (f ExecutorTaken) Line() Line {
 func (f ClaimKept) Line() Line {
 	return usual("memory kept", ofExecutor(f.App, f.ID, f.Node),
 		"%s executor %s on %s keeps its memory", f.App, f.ID, f.Node)
-}
-
-func (f ExecutorStayed) Line() Line {
-	return trouble("executor stayed", ofExecutor(f.App, f.ID, f.Node),
-		"%s executor %s on %s has not left in %v: another one is given to %s", f.App, f.ID, f.Node, f.After, f.For)
 }
 
 func (f ExecutorAttached) Line() Line {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	_ "github.com/sparkpacer/pacer/test/draws"
@@ -122,16 +123,16 @@ func (m *machine) free(n string) units.Bytes {
 func (m *machine) Queue(t *rapid.T) {
 	id, a := m.drawApp(t)
 	queued := a != nil && a.queued
-	waiting := 0
+	waits := 0
 	for _, b := range m.apps {
 		if b.queued {
-			waiting++
+			waits++
 		}
 	}
 	switch rapid.SampledFrom([]string{"placed", "started", "killed", "learnt"}).Draw(t, "event") {
 	case "placed":
-		w := ledger.Wait{Since: m.now, Place: rapid.IntRange(0, 3).Draw(t, "place"), Of: rapid.IntRange(0, 3).Draw(t, "of"), Start: m.now}
-		m.know(t, queued && w.Place >= 1 && w.Place <= w.Of && w.Of <= waiting, ledger.QueuePlaced{App: id, Wait: w, Judgement: ledger.Judgement{Verdict: api.VerdictTight}})
+		w := waiting.State{Since: m.now, Place: rapid.IntRange(0, 3).Draw(t, "place"), Of: rapid.IntRange(0, 3).Draw(t, "of"), Start: m.now}
+		m.know(t, queued && w.Place >= 1 && w.Place <= w.Of && w.Of <= waits, waiting.Placed{OfApp: ledger.OfApp{App: id}, Wait: w})
 	case "started":
 		n := m.drawNode(t)
 		draining, there := m.nodes[n]
@@ -220,15 +221,12 @@ func (m *machine) Register(t *rapid.T) {
 	serial := m.serial + uint64(rapid.IntRange(0, 1).Draw(t, "number"))
 	deadline := units.Seconds(rapid.IntRange(0, 100).Draw(t, "deadline"))
 	heap := units.Bytes(rapid.IntRange(1, 4).Draw(t, "heap")) * units.GiB
-	var wait *ledger.Wait
-	if rapid.Bool().Draw(t, "waits") {
-		wait = &ledger.Wait{Since: m.now, Place: 1, Of: 1}
-	}
-	f := ledger.Registered{Wait: wait, ID: id, Name: name, Serial: serial, Matched: matched,
+	waits := rapid.Bool().Draw(t, "waits")
+	f := ledger.Registered{Queued: waits, ID: id, Name: name, Serial: serial, Matched: matched,
 		Tenant:  ledger.Tenant{Submission: string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap}},
 		Promise: ledger.Promise{Profile: name, Start: m.now, Deadline: deadline, Mode: ledger.Paced}}
 	if m.know(t, serial > m.serial && (!matched || m.profiles[name]), f) {
-		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, lost: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline, heap: heap, queued: wait != nil}
+		m.serial, m.apps[id] = serial, &modelApp{alive: map[api.ExecutorID]string{}, lost: map[api.ExecutorID]string{}, stages: map[int]bool{}, deadline: deadline, heap: heap, queued: waits}
 	}
 }
 
@@ -381,7 +379,7 @@ func kept(t *rapid.T, l *ledger.Ledger) string {
 	v := l.View()
 	all := []any{string(v.Learnt("a/b")), v.Epoch(), v.Serial(), v.Identity(), v.Ended(), slices.Collect(v.Runs())}
 	for _, a := range v.Apps() {
-		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil, a.Wait, appTally.Of(a))
+		all = append(all, a.ID, a.Name, a.Tenant, a.Promise, a.Outcome, a.Marks, a.Notice, a.Notices, a.Directive, a.Profile != nil, waiting.Of(a), waiting.Gifts(a), appTally.Of(a))
 		for _, s := range a.Order {
 			all = append(all, s.StageRecord)
 		}

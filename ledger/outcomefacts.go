@@ -104,9 +104,9 @@ func (l *Ledger) end(a *App, how Outcome) error {
 		return fmt.Errorf("application %s has ended", a.ID)
 	}
 	if a.Queued() {
-		l.changed.touch(PartTurns)
+		l.waiting = nil
+		l.changed.touch(PartTurns | PartWaiting)
 	}
-	dequeue(l, a)
 	l.changed.touch(PartApps)
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason, a.Clocks.EndWait = how.State, how.Ended, how.EndedBy, how.Reason, 0

@@ -27,7 +27,6 @@ type appRecord struct {
 	Tenant    Tenant        `json:"tenant"`
 	Promise   Promise       `json:"promise"`
 	Outcome   Outcome       `json:"outcome"`
-	Wait      *Wait         `json:"wait,omitempty"`
 	Notice    string        `json:"notice,omitempty"`
 	Notices   []string      `json:"notices,omitempty"`
 	Directive api.Directive `json:"directive"`
@@ -112,8 +111,7 @@ func (l *Ledger) saveApp(a *App) {
 	if isNew(l, a, partRecord) || flushes && v.newer(partFigures, v.kept) {
 		v.kept = number
 		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
-			Outcome: a.Outcome,
-			Wait:    a.Wait, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
+			Outcome: a.Outcome, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
 	}
 	if flushes {
 		l.saveUsage(a)

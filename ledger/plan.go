@@ -74,6 +74,18 @@ func (t *Allocation) launchBytes(n *Node) int {
 	return t.bytes
 }
 
+// LaunchBytes is what the launches of all that run on the node take in a Plan that has them
+// all, as one does after a node controller's start.
+func (v View) LaunchBytes(n *Node) int {
+	all := 0
+	for _, t := range n.book.tenants {
+		if t.App.Running() {
+			all += t.launchBytes(n)
+		}
+	}
+	return all
+}
+
 // content is that of n's Plan, in order of application. Entries of applications that were
 // not touched are not made again.
 func (l *Ledger) content(n *Node) content {
@@ -91,7 +103,7 @@ func (l *Ledger) content(n *Node) content {
 		}
 		entries = append(entries, here.entry)
 	}
-	return content{withLodgers(entries, n), exiting, l.divisionOf(n), l.cfg.Lend}
+	return content{withLodgers(entries, n), exiting, l.View().Division(n), l.cfg.Lend}
 }
 
 // withLodgers is has, in order of application, with those beside them of which n runs a component alone.
@@ -176,9 +188,6 @@ func (l *Ledger) leave(n *Node, plan content) (news bool) {
 	return news
 }
 
-// divisionOf is what an operator wants of n, nil for nothing.
-func (l *Ledger) divisionOf(n *Node) *api.Division { return cmp.Or(n.Division, l.wishes.division) }
-
 // noteEpoch puts the epoch of n's Plan into the records of the applications there
 // that are saved with this batch, and reports whether there are any.
 func (l *Ledger) noteEpoch(n *Node) bool {
@@ -198,8 +207,9 @@ func (l *Ledger) nextEpoch() uint64 {
 	return l.epoch
 }
 
-// plan is n's Plan in force, with the times left now.
-func (l *Ledger) plan(n *Node) api.Plan {
+// Plan is n's Plan in force, with the times left now.
+func (v View) Plan(n *Node) api.Plan {
+	l := v.l
 	p := api.Plan{V: api.Version, Epoch: n.Epoch, Planner: l.identity, Term: l.term, Sent: l.now, Node: n.Node,
 		Division: n.plan.division, Lend: n.plan.lend,
 		Apps: make([]api.PlanApp, 0, len(n.plan.entries))}

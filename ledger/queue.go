@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -16,7 +15,12 @@ const DeadlinesKey = ""
 const NodesKey = "\x00nodes"
 
 // Waiting are the applications that are queued, in order of id.
-func (v View) Waiting() []*App { return v.l.waiting }
+func (v View) Waiting() []*App {
+	if v.l.waiting == nil {
+		v.l.waiting = slices.DeleteFunc(slices.Clone(v.Apps()), func(a *App) bool { return !a.Queued() })
+	}
+	return v.l.waiting
+}
 
 // Learnt is what a policy of the queue has last learnt under that key, nil for nothing.
 func (v View) Learnt(key string) []byte { return v.l.learnt[key] }
@@ -30,40 +34,3 @@ const (
 	mostLearntBytes = 4096
 	mostNodesBytes  = 80 << 10 // Of NodesKey: all pairs of states there are.
 )
-
-// enqueue has a wait.
-func enqueue(l *Ledger, a *App, w Wait) {
-	a.Outcome.State, a.Wait = api.AppQueued, &w
-	i, _ := slices.BinarySearchFunc(l.waiting, a.ID, compareApp)
-	l.waiting = slices.Insert(slices.Clone(l.waiting), i, a)
-	l.changed.touch(PartWaiting)
-}
-
-// dequeue has a wait no longer, if it did.
-func dequeue(l *Ledger, a *App) {
-	if i, found := slices.BinarySearchFunc(l.waiting, a.ID, compareApp); found {
-		l.waiting = slices.Delete(slices.Clone(l.waiting), i, i+1)
-		l.changed.touch(PartWaiting)
-	}
-	if a.Wait != nil {
-		a.Tenant.Waited = max(0, a.At(l.now)-max(0, a.At(a.Wait.Since)))
-	}
-	a.Wait, a.Given = nil, nil
-}
-
-func compareApp(a *App, id api.AppID) int { return cmp.Compare(a.ID, id) }
-
-// givenTo are the executors that applications were asked to give back for that one, in order of application and id.
-func givenTo(apps map[api.AppID]*App, id api.AppID) (all []Given) {
-	for _, a := range apps {
-		for _, x := range a.Tenant.Executors {
-			if x.For == id {
-				all = append(all, Given{a.ID, x.ID, x.Node})
-			}
-		}
-	}
-	slices.SortFunc(all, func(x, y Given) int {
-		return cmp.Or(cmp.Compare(x.App, y.App), api.CompareExecutors(x.ID, y.ID))
-	})
-	return all
-}

@@ -10,28 +10,6 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// QueuePlaced: an application that is queued has this place, and this verdict with it.
-type QueuePlaced struct {
-	App  api.AppID
-	Wait Wait
-	Judgement
-}
-
-func (f QueuePlaced) apply(l *Ledger) error {
-	a, err := queued(l, f.App)
-	if err != nil {
-		return err
-	}
-	if err := checkWait(l, f.Wait, len(l.waiting)); err != nil {
-		return err
-	}
-	if err := f.Judgement.check(); err != nil {
-		return err
-	}
-	a.Wait, a.Promise.Judgement = &f.Wait, f.Judgement
-	return nil
-}
-
 // queued is the application that waits and that a fact is about.
 func queued(l *Ledger, id api.AppID) (*App, error) {
 	a, err := l.app(id, partState)
@@ -74,8 +52,8 @@ func (f Started) apply(l *Ledger) error {
 		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
 		change(l, a, partProfile)
 	}
-	dequeue(l, a)
-	l.changed.touch(PartApps)
+	l.waiting = nil
+	l.changed.touch(PartApps | PartWaiting)
 	a.Outcome.State = api.AppRunning
 	f.Seats.take(l, a)
 	a.Promise.Mode, a.Promise.Judgement = f.Mode, f.Judgement

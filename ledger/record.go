@@ -75,13 +75,14 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 func takeIn[T Subject](x T, l *Ledger, f Fact) (changed bool, err error) {
 	kinds, now, news := *kindsOf[T](), *facetsOf(x), false
 	for place, k := range kinds {
-		value, other, err := k.take(l.View(), x, f, now.at(place).value)
+		was := now.at(place).value
+		value, other, err := k.take(l.View(), x, f, was)
 		if err != nil {
 			return false, err
 		}
 		if other {
 			now, news, changed = now.with(place, held{value: value, batch: l.batch.number}), true, changed || k.plans
-			l.changed.touch(k.part)
+			l.changed.touch(k.part(was, value))
 		}
 	}
 	if !news {

@@ -86,10 +86,6 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		pending := a.Tenant.Pending
 		a.Tenant.Pending = nil
 		pend(l, a, pending)
-		if a.Queued() {
-			l.waiting = append(l.waiting, a)
-			a.Given = givenTo(l.apps, a.ID)
-		}
 	}
 	restorePlans(l)
 	slices.SortFunc(l.history.ended, func(a, b *Ended) int {
@@ -419,10 +415,6 @@ func (a *App) restoreRecord(r api.Pair) error {
 		return err
 	}
 	a.ID, a.Name, a.Tenant, a.Promise, a.Outcome = record.ID, record.Name, record.Tenant, record.Promise, record.Outcome
-	a.Wait = record.Wait
-	if a.Queued() != (a.Wait != nil) {
-		return fmt.Errorf("it is %s, and waits: %v", a.Outcome.State, a.Wait != nil)
-	}
 	a.Notice, a.Notices, a.Directive = record.Notice, record.Notices, record.Directive
 	return nil
 }

@@ -42,7 +42,7 @@ func stored(t *testing.T) disk {
 	d := disk{}
 	l, effects := at(t, append(facts(), ledger.ProfileSaved{Body: ledgertest.Chain("q")}, ledger.QueueLearnt{Key: "q", State: []byte("{}")},
 		ledger.Registered{ID: "app-2", Name: "q", Serial: 2, Matched: true, Promise: ledger.Promise{Profile: "q", Deadline: 100, Mode: ledger.Paced}},
-		ledger.Registered{ID: "app-3", Name: "q", Serial: 3, Wait: &ledger.Wait{Place: 1, Of: 1}},
+		ledger.Registered{ID: "app-3", Name: "q", Serial: 3, Queued: true},
 		ledger.Registered{ID: "app-4", Name: "q", Serial: 4}, ledger.ContextStopped{App: "app-4", At: 1})...)
 	d.take(effects)
 	if err := l.Record(ledger.Archived{App: "app-4", Detail: api.AppDetail{AppSummary: api.AppSummary{ID: "app-4", State: api.AppFinished}},

@@ -24,7 +24,8 @@ func (v View) Snapshot() View {
 		c := copyApp(a)
 		s.apps[c.ID], s.lineup = c, append(s.lineup, c)
 	}
-	for _, a := range l.waiting {
+	s.waiting = make([]*App, 0, len(v.Waiting()))
+	for _, a := range v.Waiting() {
 		s.waiting = append(s.waiting, s.apps[a.ID])
 	}
 	l.list()

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -13,7 +14,7 @@ import (
 func everything(t interface{ Fatal(...any) }, v ledger.View) string {
 	all := []any{v.Now(), v.Epoch(), v.Serial(), v.Version(ledger.PartGrowth), v.Version(ledger.PartAll), v.Freed()}
 	for _, a := range v.Apps() {
-		all = append(all, a.ID, a.Tenant, a.Promise, a.Outcome, a.Wait, a.Given, a.Notices, a.Marks, a.CoreSeconds(), a.Clocks, len(a.Stages), a.Seats())
+		all = append(all, a.ID, a.Tenant, a.Promise, a.Outcome, waiting.Of(a), waiting.Gifts(a), a.Notices, a.Marks, a.CoreSeconds(), a.Clocks, len(a.Stages), a.Seats())
 		for i, s := range a.Order {
 			all = append(all, s.StageRecord, s.Counters, s.Sights, s.Samples.All(), a.Stages[s.Key()] == a.Order[i])
 		}

@@ -76,7 +76,6 @@ func rows() []row {
 			"there is no such profile":          ledger.Registered{ID: "app-4", Serial: 11, Promise: ledger.Promise{Profile: "none"}, Matched: true},
 			"its heap is less than none":        ledger.Registered{ID: "app-4", Serial: 11, Tenant: ledger.Tenant{Launch: api.Launch{Heap: -1}}},
 			"its deadline is no number":         ledger.Registered{ID: "app-4", Serial: 11, Promise: ledger.Promise{Deadline: units.Seconds(nan)}},
-			"its place is behind the last":      ledger.Registered{ID: "app-4", Serial: 11, Wait: &ledger.Wait{Place: 3, Of: 2}},
 			"its seats are on no node":          ledger.Registered{ID: "app-4", Serial: 11, Seats: &ledger.Seats{Nodes: []string{"z"}}},
 			"another manager has its executors": ledger.Registered{ID: "app-4", Serial: 11, Tenant: ledger.Tenant{Launch: api.Launch{Attach: &api.Attach{}}}, Seats: &ledger.Seats{Nodes: []string{"a"}}},
 		}},
@@ -140,9 +139,6 @@ func rows() []row {
 			"it is elsewhere":         ledger.ExecutorLeaving{App: app, ID: "1", For: "app-5", Node: "b"},
 			"it is the last that can": ledger.ExecutorLeaving{App: "app-8", ID: "1", For: "app-5", Node: "a"},
 			"it leaves":               ledger.ExecutorLeaving{App: "app-8", ID: "2", For: "app-5", Node: "b"}}},
-		{ledger.ExecutorStayed{App: "app-8", ID: "2", Node: "b", For: "app-5"}, "false", "true", inExecutor("app-8", "2", func(x *ledger.Executor) any { return x.Stayed }), never{
-			"it goes for nobody":   ledger.ExecutorStayed{App: app, ID: "1", Node: "a"},
-			"it goes for somebody": ledger.ExecutorStayed{App: "app-8", ID: "2", Node: "b", For: app}}},
 		{ledger.ExecutorIdle{App: app, ID: "1", For: time.Second}, "0s", "1s", inExecutor(app, "1", func(x *ledger.Executor) any { return x.Idle }), nil},
 		{ledger.StageAdded{App: second, Stage: key, Extra: extra()}, "false", "true", inStage(second, func(s *ledger.Stage) any { return s.Estimated() }), never{
 			"it has no profile":   ledger.StageAdded{App: app, Stage: key, Extra: extra()},
@@ -213,10 +209,6 @@ func rows() []row {
 		{ledger.RunTakenBack{Name: "q", App: app}, "true", "false", func(v ledger.View) any { return v.Profile("", "q") != nil }, never{
 			"it taught nothing": ledger.RunTakenBack{Name: "p", App: app}, "another one's was newer": ledger.RunTakenBack{Name: "q", App: second}}},
 
-		{ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1, Node: "b"}, Judgement: tight}, "", "b", inApp("app-5", func(a *ledger.App) any { return a.Wait.Node }), never{
-			"it runs":                      ledger.QueuePlaced{App: app, Wait: ledger.Wait{Place: 1, Of: 1}, Judgement: tight},
-			"its place is behind the last": ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 2, Of: 1}, Judgement: tight},
-			"there is no such verdict":     ledger.QueuePlaced{App: "app-5", Wait: ledger.Wait{Place: 1, Of: 1}, Judgement: perhaps}}},
 		{ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"b"}, Cores: 4}, Judgement: tight}, "queued", "running", inApp("app-5", stateOf), never{
 			"it runs":                  ledger.Started{App: app, Seats: ledger.Seats{Nodes: []string{"b"}}, Judgement: tight},
 			"there is no such node":    ledger.Started{App: "app-5", Seats: ledger.Seats{Nodes: []string{"z"}}, Judgement: tight},

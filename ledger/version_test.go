@@ -11,7 +11,7 @@ import (
 // sighting is what a capability of this test keeps of an application and does not save.
 type sighting struct{ Times int }
 
-var sightings = ledger.Register(ledger.Facet[*ledger.App, sighting]{Name: "sighting", Passing: true, Part: ledger.PartReserved})
+var sightings = ledger.Register(ledger.Facet[*ledger.App, sighting]{Name: "sighting", Passing: true, Part: func(_, _ sighting) ledger.Part { return ledger.PartReserved }})
 
 type sighted struct{ ledger.OfApp }
 
@@ -45,7 +45,7 @@ func TestFactsChangeTheirParts(t *testing.T) {
 		{ledger.Resized{App: app, Cores: 3, Slots: 3}, nil},
 		{ledger.RunEnded{App: app, State: api.AppFailed, At: 4}, []string{"apps"}},
 		{ledger.Registered{ID: "app-9", Serial: 9}, []string{"apps"}},
-		{ledger.Registered{ID: "app-9", Serial: 9, Wait: &ledger.Wait{Place: 1, Of: 1}}, []string{"apps", "waiting"}},
+		{ledger.Registered{ID: "app-9", Serial: 9, Queued: true}, []string{"apps", "waiting"}},
 		{sighted{ledger.OfApp{App: app}}, []string{"reserved"}},
 	} {
 		l, _ := at(t, facts()...)

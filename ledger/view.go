@@ -111,7 +111,7 @@ func (v View) Nodes() []*Node {
 }
 
 // Division is what an operator wants of n, nil for nothing.
-func (v View) Division(n *Node) *api.Division { return v.l.divisionOf(n) }
+func (v View) Division(n *Node) *api.Division { return cmp.Or(n.Division, v.l.wishes.division) }
 
 // Draining returns the nodes that drain, in order of name.
 func (v View) Draining() []*Node {
@@ -181,21 +181,6 @@ func (v View) Allocation(a *App, node string) *Allocation { return v.l.allocatio
 
 // Allocations are who has executors on the node, in order of application.
 func (v View) Allocations(node string) []*Allocation { return v.l.allocations[node] }
-
-// LaunchBytes is what the launches of all that run on the node take in a Plan that has them
-// all, as one does after a node controller's start.
-func (v View) LaunchBytes(n *Node) int {
-	all := 0
-	for _, t := range n.book.tenants {
-		if t.App.Running() {
-			all += t.launchBytes(n)
-		}
-	}
-	return all
-}
-
-// Plan is the node's Plan in force, with the times left now.
-func (v View) Plan(n *Node) api.Plan { return v.l.plan(n) }
 
 // Running are the applications that have not ended, in order of id.
 func (v View) Running() iter.Seq[*App] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -82,12 +83,13 @@ func (d *drawnWorld) seats() string {
 	var all strings.Builder
 	for _, a := range d.e.View().Apps() {
 		fmt.Fprintln(&all, a.ID, a.Outcome.State, a.Tenant.Pending)
-		if a.Wait != nil {
-			fmt.Fprintln(&all, "place", a.Wait.Place, a.Wait.Of)
+		if w := waiting.Of(a); w.Waits() {
+			fmt.Fprintln(&all, "place", w.Place, w.Of)
 		}
 		for _, x := range a.Tenant.Executors {
-			fmt.Fprintln(&all, x.ID, x.Node, x.Gone, x.Leaving, x.For)
+			fmt.Fprintln(&all, x.ID, x.Node, x.Gone, x.Leaving)
 		}
+		fmt.Fprintln(&all, waiting.Gifts(a))
 	}
 	return all.String()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -109,7 +110,7 @@ func TestAClockThatIsSetMovesNobodyInTheQueue(t *testing.T) {
 	w.pass(time.Second)
 	waits.Elapsed = 1
 	w.register(waits)
-	if got := w.now.Sub(w.e.View().Waiting()[0].Wait.Since); got > 2*time.Second {
+	if got := w.now.Sub(waiting.Of(w.e.View().Waiting()[0]).Since); got > 2*time.Second {
 		t.Errorf("it waits for %v", got)
 	}
 }

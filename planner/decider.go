@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/pause"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -99,7 +100,7 @@ func leave(c *core, a *ledger.App, id api.ExecutorID) {
 	n := c.view.Node(x.Node)
 	lost := n == nil || n.Presence == ledger.Lost
 	if !x.Registered && x.State == api.ExecutorStarting && !a.Promise.Reclaimed && !lost {
-		c.gone(a, x, whyLeaving(x, n))
+		c.gone(a, x, whyLeaving(a, x, n))
 	}
 	c.resize(a)
 }
@@ -147,13 +148,13 @@ func (c *core) resize(a *ledger.App) {
 	c.record(ledger.Resized{App: a.ID, Cores: cores, Slots: slots})
 }
 
-// whyLeaving says why x, which is on n, was asked to go.
-func whyLeaving(x *ledger.Executor, n *ledger.Node) string {
-	switch {
+// whyLeaving says why x of a, which is on n, was asked to go.
+func whyLeaving(a *ledger.App, x *ledger.Executor, n *ledger.Node) string {
+	switch gift, given := waiting.GiftOf(a, x.ID); {
 	case x.Taken():
 		return "the memory that it was lent was taken back"
-	case x.For != "":
-		return fmt.Sprintf("its memory was given to %s", x.For)
+	case given:
+		return fmt.Sprintf("its memory was given to %s", gift.For)
 	case n != nil && !n.Draining():
 		return "its seat was taken back"
 	}

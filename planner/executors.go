@@ -104,7 +104,7 @@ func (f executors) idle(a *ledger.App) {
 			f.record(ledger.ExecutorIdle{App: a.ID, ID: x.ID, For: idle})
 		}
 		if idle >= leaveWait {
-			f.gone(a, x, whyLeaving(x, n))
+			f.gone(a, x, whyLeaving(a, x, n))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
-	"github.com/sparkpacer/pacer/ledger"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/planner"
 )
 
@@ -51,7 +51,7 @@ func TestANodeIsGivenToOneThatWaits(t *testing.T) {
 	w.restart()
 	w.hello("a")
 	w.hello("b")
-	if given := w.e.View().App(shell).Given; len(given) != 1 || given[0].Node != "b" {
+	if given := waiting.Given(w.e.View())[shell]; len(given) != 1 || given[0].Executor().Node != "b" {
 		t.Fatalf("after a restart it is given %+v", given)
 	}
 	w.live(5*time.Second, batch, shell)
@@ -124,7 +124,7 @@ func TestAUnitThatDoesNotLeave(t *testing.T) {
 		t.Fatalf("%v are to leave", got)
 	}
 	w.live(15*time.Second, batch, shell)
-	if said := w.heard("executor stayed"); len(said) != 1 || said[0].fact.(ledger.ExecutorStayed).Node != "c" {
+	if said := w.heard("executor stayed"); len(said) != 1 || said[0].fact.(waiting.Stayed).Node != "c" {
 		t.Errorf("said: %v", said)
 	}
 	if got := w.leaving(batch); !slices.Equal(got, []api.ExecutorID{"2", "3"}) {
@@ -179,8 +179,8 @@ func TestAGiftThatNobodyHasHeardOf(t *testing.T) {
 	}
 	shell := w.mustRegister(second).AppID
 	w.live(10*time.Second, batch, shell)
-	if got := w.leaving(batch); !slices.Equal(got, []api.ExecutorID{"3"}) || len(w.e.View().App(shell).Given) != 1 {
-		t.Errorf("%v are to leave, given %+v", got, w.e.View().App(shell).Given)
+	if got := w.leaving(batch); !slices.Equal(got, []api.ExecutorID{"3"}) || len(waiting.Given(w.e.View())[shell]) != 1 {
+		t.Errorf("%v are to leave, given %+v", got, waiting.Given(w.e.View())[shell])
 	}
 	w.tell(batch, first.Submission, gone(12, "3"))
 	w.live(time.Second, batch, shell)

@@ -21,6 +21,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/planner"
@@ -333,7 +334,7 @@ func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 			t.Fatal(err)
 		}
 		f := ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil,
-			Wait: &ledger.Wait{Since: d.Wait.Since, Place: 1, Of: 1}}
+			Queued: true}
 		name := lie(t, &f, map[string]func(*ledger.Registered){
 			"an id that is taken":      func(f *ledger.Registered) { f.ID = a.ID },
 			"no id":                    func(f *ledger.Registered) { f.ID = "" },
@@ -344,11 +345,6 @@ func TestAnAdmissionThatLiesIsCaught(outer *testing.T) {
 			"slots that are none":      func(f *ledger.Registered) { f.Tenant.Slots = -1 },
 			"less than nothing off it": func(f *ledger.Registered) { f.Tenant.Launch.OffHeap = -units.MiB },
 			"a heap of less than none": func(f *ledger.Registered) { f.Tenant.Launch.Heap = -units.GiB },
-			"a place of nobody":        func(f *ledger.Registered) { f.Wait.Place = 0 },
-			"a place behind the last":  func(f *ledger.Registered) { f.Wait.Place = 2 },
-			"others that do not wait":  func(f *ledger.Registered) { f.Wait.Of = 2 },
-			"a wait since tomorrow":    func(f *ledger.Registered) { f.Wait.Since = c.Now.Add(24 * time.Hour) },
-			"a node of nobody":         func(f *ledger.Registered) { f.Wait.Node = "z" },
 		})
 		recorded(t, c, name, f)
 	})
@@ -364,7 +360,7 @@ func TestAQueueThatLiesIsCaught(outer *testing.T) {
 			t.Fatal(err)
 		}
 		c.Know(ledger.Registered{ID: d.ID, Name: d.Name, Serial: d.Serial, Tenant: d.Tenant, Promise: d.Promise, Matched: d.Profile != nil,
-			Wait: &ledger.Wait{Since: d.Wait.Since, Place: 1, Of: 1}})
+			Queued: true})
 		a := c.View().App(d.ID)
 		choices := planner.Line(planner.Default()).Decide(outlook(c), nil)
 		if len(choices) != 1 || choices[0].What != queue.Start {
@@ -393,12 +389,15 @@ func TestAQueueThatLiesIsCaught(outer *testing.T) {
 		recorded(t, c, "executors of one that waits", ledger.Seated{App: a.ID, Nodes: choice.Seating.Nodes()})
 		recorded(t, c, name, f)
 		if name != "" {
-			recorded(t, c, "a place behind the last", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 2, Of: 2}, Judgement: choice.Judgement})
-			recorded(t, c, "a place without a verdict", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 1, Of: 1}})
+			for name, wait := range map[string]waiting.State{"a place of nobody": {Of: 1}, "a place behind the last": {Place: 2, Of: 1},
+				"others that do not wait": {Place: 1, Of: 2}, "a wait since tomorrow": {Place: 1, Of: 1, Since: c.Now.Add(24 * time.Hour)},
+				"a node of nobody": {Place: 1, Of: 1, Node: "z"}, "a start before all time": {Place: 1, Of: 1, Start: -1}} {
+				recorded(t, c, name, waiting.Placed{OfApp: ledger.OfApp{App: a.ID}, Wait: wait})
+			}
 			return
 		}
 		recorded(t, c, "its start again", f)
-		recorded(t, c, "a place of one that runs", ledger.QueuePlaced{App: a.ID, Wait: ledger.Wait{Place: 1, Of: 1}, Judgement: choice.Judgement})
+		recorded(t, c, "a place of one that runs", waiting.Placed{OfApp: ledger.OfApp{App: a.ID}, Wait: waiting.State{Place: 1, Of: 1}})
 		recorded(t, c, "a replacement on no node", ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: n, Node: "z"})
 		recorded(t, c, "a replacement of nobody", ledger.ReplacementSent{App: a.ID, ID: a.Tenant.Next(), Lost: n, Node: n})
 		recorded(t, c, "a size that is none", ledger.Resized{App: a.ID, Cores: units.Cores(wild(t))})
@@ -419,7 +418,7 @@ func TestAGiftThatLiesIsCaught(outer *testing.T) {
 			if id == "app-2" {
 				f.Seats = &ledger.Seats{Nodes: a.Seats()}
 			} else {
-				f.Wait = &ledger.Wait{Since: c.Now, Place: 1, Of: 1}
+				f.Queued = true
 			}
 			c.Know(f)
 		}
@@ -441,12 +440,12 @@ func TestAGiftThatLiesIsCaught(outer *testing.T) {
 				"for the one it is of": func(f *ledger.ExecutorLeaving) { f.For = f.App },
 			})
 			recorded(t, c, name, f)
-			recorded(t, c, "it stayed, for another one", ledger.ExecutorStayed{App: giver.ID, ID: x.ID, For: a.ID})
+			recorded(t, c, "it stayed, for another one", waiting.Stayed{OfApp: ledger.OfApp{App: giver.ID}, ID: x.ID, For: a.ID})
 			if name != "" {
 				return
 			}
 			recorded(t, c, "it again", f)
-			recorded(t, c, "", ledger.ExecutorStayed{App: giver.ID, ID: x.ID, Node: x.Node, For: "app-3"})
+			recorded(t, c, "", waiting.Stayed{OfApp: ledger.OfApp{App: giver.ID}, ID: x.ID, Node: x.Node, For: "app-3"})
 		}
 	})
 }

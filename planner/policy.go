@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -63,12 +64,12 @@ func checkPolicy(p api.QueuePolicy) error {
 
 // showPolicy says how the queue is served, and who waits.
 func (i inquiry) showPolicy(q api.ControlRequest) (r api.ControlReply, err error) {
-	waiting := make(map[string]*ledger.App)
+	places := make(map[string]*ledger.App)
 	for _, a := range i.view.Waiting() {
-		waiting[fmt.Sprintf("%08d %s", a.Wait.Place, a.ID)] = a
+		places[fmt.Sprintf("%08d %s", waiting.Of(a).Place, a.ID)] = a
 	}
-	r.Apps, r.More = page(q.Page, slices.Sorted(maps.Keys(waiting)), func(place string) api.AppSummary {
-		return i.kept.Summary(i.view, i.estimates, waiting[place])
+	r.Apps, r.More = page(q.Page, slices.Sorted(maps.Keys(places)), func(place string) api.AppSummary {
+		return i.kept.Summary(i.view, i.estimates, places[place])
 	})
 	if q.Page == nil || q.Page.After == "" {
 		detail := report.Queue(i.view, i.cfg.PolicyIn(i.view), i.cfg.reserves(i.view), i.even)

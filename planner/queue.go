@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/report"
 	"github.com/sparkpacer/pacer/deciders/reservation"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -110,7 +111,8 @@ func (h starter) serve() {
 // can help it.
 func missed(c *core, _ *ledger.App, last mark) bool {
 	return !c.line.Backfills() && slices.ContainsFunc(c.view.Waiting(), func(a *ledger.App) bool {
-		return a.Wait.Start > last.at && a.Wait.Start <= c.now
+		start := waiting.Of(a).Start
+		return start > last.at && start <= c.now
 	})
 }
 
@@ -156,17 +158,15 @@ func (h starter) reservations(levers []ledger.Lever) {
 
 // stayed gives executors up that were to leave for one that waits, and have taken too long: another one is asked.
 func (h starter) stayed() {
+	given := waiting.Given(h.view)
 	for _, w := range h.view.Waiting() {
-		for _, g := range w.Given {
-			a := h.view.App(g.App)
-			if a == nil {
+		for _, g := range given[w.ID] {
+			x := g.Executor()
+			if x.Gone || g.Stayed || g.From.Instant(g.At).Add(queue.Stays) > h.now {
 				continue
 			}
-			x := a.Executor(g.ID)
-			if x.Gone || x.Stayed || a.Instant(x.Asked).Add(queue.Stays) > h.now {
-				continue
-			}
-			h.record(ledger.ExecutorStayed{App: a.ID, ID: x.ID, Node: x.Node, For: w.ID, After: queue.Stays})
+			h.record(waiting.Stayed{OfApp: ledger.OfApp{App: g.From.ID}, ID: x.ID, Node: x.Node, For: w.ID,
+				After: queue.Stays})
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestTurnsThatWouldMissTheDeadlineEnd(t *testing.T) {
 		t.Fatalf("%+v", reply)
 	}
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), waiting(0, 2, "two"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), unseated(0, 2, "two"), unseated(0, 3, "three"))
 	for now := units.Seconds(2); now <= 38; now += 2 {
 		w.to(now)
 		w.step(planner.Tick{})

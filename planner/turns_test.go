@@ -45,8 +45,8 @@ func branches(how string) func(*planner.Config) {
 	return func(c *planner.Config) { c.Branches = how }
 }
 
-// waiting is a stage that is ready and finds no executor.
-func waiting(at units.Seconds, stage int, signature string) api.Event {
+// unseated is a stage that is ready and finds no executor.
+func unseated(at units.Seconds, stage int, signature string) api.Event {
 	ev := ready(at, stage, signature, 8000)
 	ev.Stage.Tasks = 8
 	return ev
@@ -122,7 +122,7 @@ func TestAStageWithoutAnExecutorWaitsItsTurn(t *testing.T) {
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), waiting(0, 2, "two"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), unseated(0, 2, "two"), unseated(0, 3, "three"))
 	w.ends(id, 1, "1", 40)
 	if got := w.targets(id); len(got) != 1 {
 		t.Fatalf("targets %v", got)
@@ -161,7 +161,7 @@ func TestTheNextExecutorFreedGoesToWhoWaits(t *testing.T) {
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), unseated(0, 3, "three"))
 	w.ends(id, 1, "1", 80)
 	w.ends(id, 2, "2", 80)
 	rev := w.target(id, 2, "2").Rev
@@ -184,7 +184,7 @@ func TestWhoGoesFirstIsNotTheLast(t *testing.T) {
 		r := registration("p", 100)
 		id := w.mustRegister(r).AppID
 		w.to(0)
-		second := waiting(0, 2, "two")
+		second := unseated(0, 2, "two")
 		if first {
 			second = ready(0, 2, "two", 8000, "2")
 		}
@@ -209,7 +209,7 @@ func TestANewDeadlineCountsWhoWaits(t *testing.T) {
 	id := w.mustRegister(r).AppID
 	w.to(0)
 	// The driver has given the executor to the second one, whatever the ids.
-	w.tell(id, r.Submission, waiting(0, 1, "one"), ready(0, 2, "two", 8000, "1"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, unseated(0, 1, "one"), ready(0, 2, "two", 8000, "1"), unseated(0, 3, "three"))
 	w.ends(id, 2, "1", 40)
 	w.control(api.VerbDeadline, api.ControlRequest{App: id, Deadline: 200})
 	w.ends(id, 2, "1", 50)
@@ -231,7 +231,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), waiting(0, 2, "two"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), unseated(0, 2, "two"), unseated(0, 3, "three"))
 	w.to(20)
 	w.tell(id, r.Submission, gone("1"), boundTo(20, 1))
 	if got := w.targets(id); len(got) != 0 {
@@ -244,7 +244,7 @@ func TestAfterALossStagesTakeTurnsOnWhatThereIs(t *testing.T) {
 	w = forkOn(t, func(c *planner.Config) { c.Branches, c.MaxPool, c.Replacing.Most = estimate.BranchesTogether, 2, 0 }, "a")
 	id = w.mustRegister(r).AppID
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), ready(0, 2, "two", 8000, "2"), unseated(0, 3, "three"))
 	w.to(40)
 	w.tell(id, r.Submission, gone("2"), boundTo(40, 2))
 	w.tell(id, r.Submission)
@@ -260,7 +260,7 @@ func TestASkippedStageGivesItsTurnUp(t *testing.T) {
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), unseated(0, 3, "three"))
 	w.to(40)
 	w.tell(id, r.Submission, done(40, 1, 0), boundTo(40, 3, "1"))
 	w.to(70)
@@ -274,7 +274,7 @@ func TestARestartKeepsTheTurns(t *testing.T) {
 	r := registration("p", 160)
 	id := w.mustRegister(r).AppID
 	w.to(0)
-	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), waiting(0, 2, "two"), waiting(0, 3, "three"))
+	w.tell(id, r.Submission, ready(0, 1, "one", 8000, "1"), unseated(0, 2, "two"), unseated(0, 3, "three"))
 	w.restart()
 	w.hello("a")
 	w.to(40)
@@ -295,7 +295,7 @@ func TestEverybodyGetsATurn(t *testing.T) {
 		w.to(0)
 		var events []api.Event
 		for _, s := range queue {
-			ev := waiting(0, s, names[s])
+			ev := unseated(0, s, names[s])
 			if len(free) > 0 {
 				ev = ready(0, s, names[s], 8000, free[0])
 				runs[s], free = free[0], free[1:]

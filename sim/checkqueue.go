@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/lending"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/node"
 	"github.com/sparkpacer/pacer/units"
@@ -67,15 +68,15 @@ func (l line) before(a, b *ledger.App) bool {
 }
 
 // head is who comes first of those that wait.
-func (l line) head(waiting []*ledger.App) *ledger.App {
-	return slices.MinFunc(waiting, func(a, b *ledger.App) int {
+func (l line) head(all []*ledger.App) *ledger.App {
+	return slices.MinFunc(all, func(a, b *ledger.App) int {
 		switch {
 		case l.before(a, b):
 			return -1
 		case l.before(b, a):
 			return 1
 		}
-		return a.Wait.Place - b.Wait.Place
+		return waiting.Of(a).Place - waiting.Of(b).Place
 	})
 }
 
@@ -108,7 +109,7 @@ func (c *check) queue() {
 	// The planner goes by the latest starts that it found before: that of a newcomer is not known yet.
 	defer func() {
 		for _, a := range v.Waiting() {
-			c.latest[a.ID] = a.Wait.Latest
+			c.latest[a.ID] = waiting.Of(a).Latest
 		}
 	}()
 	l := c.line(v)
@@ -241,10 +242,10 @@ func (c *check) gaveBack(of *control, f ledger.ExecutorLeaving) {
 
 // came is when a registered.
 func came(a *ledger.App) units.Instant {
-	if a.Wait != nil {
-		return a.Wait.Since
+	if w := waiting.Of(a); w.Waits() {
+		return w.Since
 	}
-	return a.Instant(a.Tenant.Began - a.Tenant.Waited)
+	return a.Instant(a.Tenant.Began - waiting.Of(a).Waited)
 }
 
 // inLine is the order edf: earliest deadline first, without one as if due after

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
 )
@@ -125,8 +126,8 @@ type Admission struct {
 	Promise ledger.Promise
 	// Profile is the profile of its name if that counts, for this run; nil otherwise.
 	Profile *ledger.Profile
-	// Wait says since when it waits, if only for a moment; nil until it is known what it is.
-	Wait *ledger.Wait
+	// Wait says since when it waits, if only for a moment; zero until it is known what it is.
+	Wait waiting.State
 }
 
 // Taken is what an application is whose executors run already: it goes on with them, unpaced,
@@ -138,7 +139,7 @@ func Taken(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest, s
 		return d, err
 	}
 	v := o.View
-	d.Serial, d.Wait = v.Serial()+1, nil
+	d.Serial, d.Wait = v.Serial()+1, waiting.State{}
 	if d.ID = r.AppID; len(seats) == 0 {
 		d.ID = newID(v, r, d.Serial)
 	}
@@ -236,7 +237,7 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 	}
 	d.Tenant.Launch.OffHeap = whole.OffHeap
 	d.Tenant.Cores, d.Tenant.Slots, d.Tenant.PerNode = whole.Cores, whole.Slots, whole.PerNode
-	d.Wait = &ledger.Wait{Since: v.Now(), Resumed: r.AppID != ""}
+	d.Wait = waiting.Coming(v, r.AppID != "")
 	d.Serial = v.Serial() + 1
 	d.ID = newID(v, r, d.Serial)
 	return d, nil
@@ -253,6 +254,6 @@ func newID(v ledger.View, r api.RegisterRequest, serial uint64) api.AppID {
 
 // App is the application that d is about, as the ledger would have it, without executors.
 func (d Admission) App() *ledger.App {
-	return &ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise,
-		Outcome: ledger.Outcome{State: api.AppRunning}, Profile: d.Profile, Wait: d.Wait}
+	return waiting.With(&ledger.App{ID: d.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise,
+		Outcome: ledger.Outcome{State: api.AppRunning}, Profile: d.Profile}, d.Wait)
 }

@@ -16,17 +16,14 @@ import (
 func TestBoundsOfAPrincipal(t *testing.T) {
 	c := ledgertest.New(t, "n1", "n2")
 	tenant := ledger.Tenant{Submission: "s", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: units.GiB}}
-	waiting := 0
 	know := func(id api.AppID, user string, waits bool, nodes ...string) {
 		mine := tenant
 		mine.Submission, mine.Owner.User = string(id), user
-		var wait *ledger.Wait
 		seats := &ledger.Seats{Nodes: nodes}
 		if waits {
-			waiting++
-			wait, seats = &ledger.Wait{Since: c.Now, Place: waiting, Of: waiting}, nil
+			seats = nil
 		}
-		c.Know(ledger.Registered{ID: id, Name: "p", Serial: c.View().Serial() + 1, Tenant: mine, Wait: wait, Seats: seats,
+		c.Know(ledger.Registered{ID: id, Name: "p", Serial: c.View().Serial() + 1, Tenant: mine, Queued: waits, Seats: seats,
 			Promise: ledger.Promise{Profile: "p", Start: c.Now, Mode: ledger.Recording}})
 	}
 	know("app-1", "ann", false, "n1", "n2")
@@ -82,7 +79,7 @@ func TestAUserHasNoEndOfApplications(t *testing.T) {
 		mine := tenant
 		mine.Submission = fmt.Sprint(i)
 		c.Know(ledger.Registered{ID: api.AppID(fmt.Sprint("app-", i)), Name: "p", Serial: c.View().Serial() + 1, Tenant: mine,
-			Wait: &ledger.Wait{Since: c.Now, Place: i + 1, Of: i + 1}, Promise: ledger.Promise{Profile: "p", Start: c.Now, Mode: ledger.Recording}})
+			Queued: true, Promise: ledger.Promise{Profile: "p", Start: c.Now, Mode: ledger.Recording}})
 	}
 	if err := refused("ann", api.Bounds{}); err == nil || api.KindOf(err) != api.KindTransient {
 		t.Errorf("one more: %v", err)

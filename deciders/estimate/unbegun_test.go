@@ -22,7 +22,7 @@ func TestWhatWaitsNeedsWhatTheSameNeedsThatHasNotBegun(t *testing.T) {
 		c.Know(ledger.Registered{ID: "app-2", Name: "p", Serial: c.View().Serial() + 1, Matched: true,
 			Tenant:  ledger.Tenant{Submission: "of app-2", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: units.GiB}},
 			Promise: ledger.Promise{Profile: "p", Start: runs.Promise.Start, Deadline: 200, Mode: ledger.Paced},
-			Wait:    &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+			Queued:  true})
 		waits := c.View().App("app-2")
 		for _, at := range []units.Seconds{0, 20, 100, 199, 300} {
 			c.To(at)

@@ -54,7 +54,7 @@ func (s State) after(v ledger.View, a *ledger.App, f ledger.Fact) (State, bool) 
 }
 
 // queued is the place of an application that goes on without executors.
-func (s State) queued() *api.Queue {
+func (s State) queued(*ledger.App) *api.Queue {
 	if s.Place == 0 {
 		return nil
 	}

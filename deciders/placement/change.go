@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -57,10 +58,11 @@ func (p Policy) Growth(o *estimate.Outlook, a *ledger.App) (seats []ledger.Lever
 		more = most > 0
 	}
 	kept := make(map[string]bool)
+	given := waiting.Given(v)
 	for _, b := range v.Waiting() {
-		kept[b.Wait.Node] = true
-		if len(b.Given) > 0 {
-			p.spare(v, b, kept)
+		kept[waiting.Of(b).Node] = true
+		if len(given[b.ID]) > 0 {
+			p.spare(v, b, given[b.ID], kept)
 		}
 	}
 	var free, filling []Seat
@@ -113,9 +115,9 @@ func held(v ledger.View, a *ledger.App) (nodes []*ledger.Node) {
 
 // spare adds the nodes that a, which waits for executors of others to leave, gets then: where they leave, and where it
 // fits already.
-func (p Policy) spare(v ledger.View, a *ledger.App, kept map[string]bool) {
-	for _, g := range a.Given {
-		kept[g.Node] = true
+func (p Policy) spare(v ledger.View, a *ledger.App, given []waiting.Giving, kept map[string]bool) {
+	for _, g := range given {
+		kept[g.Executor().Node] = true
 	}
 	for _, n := range v.Nodes() {
 		if p.Left(v, n, a) >= a.Tenant.Claim() {

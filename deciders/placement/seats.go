@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/devices"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/lending"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/memory"
 	"github.com/sparkpacer/pacer/units"
@@ -130,7 +131,7 @@ func Holds(n *ledger.Node, a *ledger.App) bool {
 // it, all is on the heap, as in stock Spark. The size that was decided when a was queued stays.
 func size(a *ledger.App, nodes []*ledger.Node) api.Launch {
 	launch := a.Tenant.Launch
-	if launch.OffHeapFixed || a.Wait != nil || len(a.Tenant.Executors) > 0 {
+	if launch.OffHeapFixed || waiting.Of(a).Waits() || len(a.Tenant.Executors) > 0 {
 		return launch
 	}
 	launch.OffHeap = OffHeap(&launch, nodes)

@@ -15,7 +15,7 @@ func (h *round) admit(a *ledger.App, noWait bool) (placement.Seating, error) {
 	if h.book.Backfills() {
 		return h.seats(a, 0)
 	}
-	if h.blocked && len(a.Given) == 0 {
+	if h.blocked && len(h.leave[a.ID]) == 0 {
 		return placement.Seating{}, h.othersFirst()
 	}
 	s, err := h.admitted(a, noWait)
@@ -37,7 +37,7 @@ func (h *round) admitted(a *ledger.App, noWait bool) (placement.Seating, error) 
 	}
 	by := h.book.assign()
 	may, need := by.granted(a.ID), h.least(a)
-	if len(a.Given) > 0 {
+	if len(h.leave[a.ID]) > 0 {
 		may = max(may, need) // It has been its turn.
 	}
 	unbound := may == 0 // More may fit a node than its units count for: what nobody grows into is its own.

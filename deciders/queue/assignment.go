@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -110,7 +111,7 @@ func (b *book) serving(a *ledger.App, seen map[string]bool) assign.Job {
 	}
 	j := b.job(a, has, most, (executors+has-1)/max(1, has), a.Tenant.Cores/units.Cores(max(1, has)))
 	j.Began = a.Instant(a.Tenant.Began)
-	j.Arrival = j.Began.Add(-a.Tenant.Waited.Duration())
+	j.Arrival = j.Began.Add(-waiting.Of(a).Waited.Duration())
 	return j
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/units"
@@ -32,9 +33,9 @@ func BenchmarkDecide(b *testing.B) {
 			c.Know(ledger.ExecutorUp{App: id, ID: x.ID})
 		}
 	}
-	comes := &ledger.App{ID: "app-new", Tenant: ledger.Tenant{Class: api.ClassInteractive,
-		Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}}, Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording},
-		Wait: &ledger.Wait{Since: c.Now}}
+	comes := waiting.With(&ledger.App{ID: "app-new", Tenant: ledger.Tenant{Class: api.ClassInteractive,
+		Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}}, Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}},
+		waiting.Coming(c.View(), false))
 	for _, rule := range []string{assign.Backfill, assign.FlexiblePreemptive} {
 		p := by(rule)
 		b.Run(rule, func(b *testing.B) {

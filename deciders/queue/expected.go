@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -72,8 +73,8 @@ func (h *round) foresee() {
 	for _, a := range h.view.Apps() {
 		claims := make(map[string]units.Bytes)
 		for _, x := range a.Alive() {
-			if x.For != "" && !x.Stayed {
-				left := change{max(h.view.Now(), a.Instant(x.Asked).Add(giving)), a.Tenant.Claim()}
+			if g, gives := waiting.GiftOf(a, x.ID); gives && !g.Stayed {
+				left := change{max(h.view.Now(), a.Instant(g.At).Add(giving)), a.Tenant.Claim()}
 				h.ends[x.Node] = append(h.ends[x.Node], left)
 				continue
 			}

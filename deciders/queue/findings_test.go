@@ -26,7 +26,7 @@ func hundred(t testing.TB, stages int) *ledgertest.Cluster {
 			Tenant: ledger.Tenant{Submission: "of " + string(id),
 				Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 16000 * units.MiB, OffHeapFixed: true}},
 			Promise: ledger.Promise{Profile: "p", Start: c.Now, Deadline: 500000, Mode: ledger.Paced},
-			Wait:    &ledger.Wait{Since: c.Now, Place: i + 1, Of: i + 1}})
+			Queued:  true})
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -57,7 +58,8 @@ type giver struct {
 // they can. No application does where memory comes free soon, unless a was to start by now.
 func (h *round) giveBack(a *ledger.App, lacks int, fit map[string]bool) bool {
 	g := giver{h, a, fit, make(map[string][]unit)}
-	missed := a.Wait.Start > 0 && a.Wait.Start <= h.view.Now()
+	start := waiting.Of(a).Start
+	missed := start > 0 && start <= h.view.Now()
 	if lacks <= 0 || !missed && g.comesFree() >= lacks {
 		return false
 	}
@@ -201,7 +203,7 @@ func (g *giver) spares(t *ledger.Allocation, n *ledger.Node) (u unit, spared boo
 		})}
 	// An application that has come alone takes nothing back, unless it is of a higher priority.
 	prior := g.round.book.Rule == assign.FlexiblePreemptive && j.Priority < by.jobs[g.to.ID].Priority
-	if left-1 < max(1, j.Core) || !u.excess && !by.Freed && !prior && len(g.to.Given) == 0 {
+	if left-1 < max(1, j.Core) || !u.excess && !by.Freed && !prior && len(g.round.leave[g.to.ID]) == 0 {
 		return u, false
 	}
 	for _, x := range t.Executors {

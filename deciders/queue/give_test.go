@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/queue"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	_ "github.com/sparkpacer/pacer/test/draws"
@@ -36,7 +37,7 @@ type wish struct {
 // comes has an application wait.
 func comes(c *ledgertest.Cluster, id api.AppID, w wish) *ledger.App {
 	c.Helper()
-	n, heap, mode := len(c.View().Waiting())+1, w.heap, ledger.Recording
+	heap, mode := w.heap, ledger.Recording
 	if heap == 0 {
 		heap = 10 * units.GiB
 	}
@@ -48,7 +49,7 @@ func comes(c *ledgertest.Cluster, id api.AppID, w wish) *ledger.App {
 	c.Know(ledger.Registered{ID: id, Name: string(id), Serial: c.View().Serial() + 1, Matched: mode == ledger.Paced,
 		Tenant: ledger.Tenant{Submission: "of " + string(id), Class: w.class, Nodes: api.NodeRange{Least: w.least, Most: w.most},
 			Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap, OffHeapFixed: true}},
-		Promise: ledger.Promise{Profile: w.profile, Start: c.Now, Deadline: w.deadline, Mode: mode}, Wait: &ledger.Wait{Since: c.Now, Place: n, Of: n}})
+		Promise: ledger.Promise{Profile: w.profile, Start: c.Now, Deadline: w.deadline, Mode: mode}, Queued: true})
 	return c.View().App(id)
 }
 
@@ -58,7 +59,7 @@ func runs(c *ledgertest.Cluster, p queue.Policy, id api.AppID, w wish) *ledger.A
 	a := comes(c, id, w)
 	obey(c, p.Decide(outlook(c), nil))
 	if !a.Running() {
-		c.Fatalf("%s does not start: %+v", id, a.Wait)
+		c.Fatalf("%s does not start: %+v", id, waiting.Of(a))
 	}
 	registers(c, a)
 	return a
@@ -110,8 +111,9 @@ func TestOneThatWaitsIsGivenTheNewestUnit(t *testing.T) {
 		t.Errorf("it waits: %+v", w)
 	}
 	obey(c, choices)
-	if x := batch.Executor("2"); !x.Leaving || x.For != "app-2" || batch.Executor("1").Leaving || len(shell.Given) != 1 {
-		t.Errorf("%+v, given %+v", x, shell.Given)
+	g, _ := waiting.GiftOf(batch, "2")
+	if given := waiting.Given(c.View())[shell.ID]; !batch.Executor("2").Leaving || g.For != "app-2" || batch.Executor("1").Leaving || len(given) != 1 {
+		t.Errorf("%+v, given %+v", g, given)
 	}
 	if choices = p.Decide(outlook(c), nil); len(choices) != 1 || choices[0].Wait.Node != "b" {
 		t.Errorf("asked again: %v, %+v", gives(choices), choices[0].Wait)
@@ -282,9 +284,8 @@ func TestTheLineIsOfTheOrderAndThePriority(t *testing.T) {
 	comes(c, "app-1", wish{})
 	comes(c, "app-2", wish{profile: "p", deadline: 4000})
 	for id, class := range map[api.AppID]api.Class{"app-3": "", "app-4": api.ClassBatch} {
-		n := len(c.View().Waiting()) + 1
 		c.Know(ledger.Registered{ID: id, Serial: c.View().Serial() + 1, Tenant: ledger.Tenant{Submission: "of " + string(id), Class: class, Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}},
-			Promise: ledger.Promise{Start: c.Now, Mode: ledger.Unpaced}, Wait: &ledger.Wait{Since: c.Now, Place: n, Of: n}})
+			Promise: ledger.Promise{Start: c.Now, Mode: ledger.Unpaced}, Queued: true})
 	}
 	c.To(1)
 	comes(c, "app-5", wish{class: api.ClassInteractive})
@@ -394,7 +395,7 @@ func TestTwoFitBesideEachOther(t *testing.T) {
 	obey(c, p.Decide(outlook(c), nil))
 	for _, id := range []api.AppID{"app-3", "app-4"} {
 		if a := c.View().App(id); !a.Running() {
-			t.Errorf("%s waits: %+v", id, a.Wait)
+			t.Errorf("%s waits: %+v", id, waiting.Of(a))
 		}
 	}
 }
@@ -406,7 +407,7 @@ func TestOneThatStaysIsReplaced(t *testing.T) {
 	shell := comes(c, "app-2", wish{class: api.ClassInteractive})
 	obey(c, p.Decide(outlook(c), nil))
 	c.To(120)
-	c.Know(ledger.ExecutorStayed{App: batch.ID, ID: "3", Node: "c", For: shell.ID, After: queue.Stays})
+	c.Know(waiting.Stayed{OfApp: ledger.OfApp{App: batch.ID}, ID: "3", Node: "c", For: shell.ID, After: queue.Stays})
 	choices := p.Decide(outlook(c), nil)
 	if got := gives(choices); !slices.Equal(got, []string{"app-1 b app-2"}) || choices[0].Wait.Node != "b" {
 		t.Fatalf("%v, %+v", got, choices[0].Wait)
@@ -477,8 +478,9 @@ func TestWhatWasAskedBackIsEnough(outer *testing.T) {
 		}
 		for {
 			var to []*ledger.App
+			given := waiting.Given(c.View())
 			for _, a := range c.View().Waiting() {
-				if slices.ContainsFunc(a.Given, func(g ledger.Given) bool { return !c.View().App(g.App).Executor(g.ID).Gone }) {
+				if slices.ContainsFunc(given[a.ID], func(g waiting.Giving) bool { return !g.Executor().Gone }) {
 					to = append(to, a)
 				}
 			}
@@ -494,7 +496,7 @@ func TestWhatWasAskedBackIsEnough(outer *testing.T) {
 			for _, a := range to {
 				i := slices.IndexFunc(choices, func(x queue.Choice) bool { return x.App == a })
 				if i >= 0 && choices[i].What != queue.Start { // It may have started meanwhile.
-					t.Fatalf("all have left for %s: %+v, given %v", a.ID, choices[i], a.Given)
+					t.Fatalf("all have left for %s: %+v, given %v", a.ID, choices[i], given[a.ID])
 				}
 			}
 			obey(c, choices)

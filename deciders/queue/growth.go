@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -90,8 +91,8 @@ const (
 // does not end in a moment.
 func Grows(o *estimate.Outlook, a *ledger.App) bool {
 	now := a.At(o.View.Now())
-	for _, x := range a.Tenant.Executors {
-		if x.For != "" && (now-x.Asked).Duration() < calm {
+	for _, g := range waiting.Gifts(a) {
+		if (now - g.At).Duration() < calm {
 			return false
 		}
 	}

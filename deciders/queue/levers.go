@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -27,14 +28,14 @@ func Levers(now units.Instant, choices []Choice, comes *ledger.Registered) []led
 		case c.What == GiveBack:
 			gives = append(gives, c.leaves()...)
 		case comes != nil && a.ID == comes.ID:
-			last = append(last, c.enters(*comes))
+			last = c.enters(*comes)
 		case c.What == Start:
 			enter = append(enter, ledger.Started{App: a.ID, Seats: c.seats(), Mode: c.Mode, Judgement: c.Judgement,
-				Matched: c.Matched, Waited: now.Sub(a.Wait.Since)})
+				Matched: c.Matched, Waited: now.Sub(waiting.Of(a).Since)})
 		case c.What == Refuse:
 			enter = append(enter, ledger.TurnedDown{App: a.ID, Name: a.Name, Err: c.Err, At: a.At(now), Judgement: c.Judgement})
-		case !sameWait(now, *a.Wait, c.Wait):
-			places = append(places, ledger.QueuePlaced{App: a.ID, Wait: c.Wait, Judgement: c.Judgement})
+		case !sameWait(now, waiting.Of(a), c.Wait):
+			places = append(places, c.placed(), ledger.Judged{App: a.ID, Judgement: c.Judgement})
 		}
 	}
 	return slices.Concat(enter, last, places, gives)
@@ -51,15 +52,19 @@ func (c *Choice) leaves() (levers []ledger.Lever) {
 }
 
 // enters is f, which registers c's application, with what c gives it.
-func (c *Choice) enters(f ledger.Registered) ledger.Registered {
+func (c *Choice) enters(f ledger.Registered) []ledger.Lever {
 	f.Promise.Judgement = c.Judgement
-	if c.What != Start {
-		f.Wait = &c.Wait
-		return f
+	if f.Queued = c.What != Start; f.Queued {
+		return []ledger.Lever{f, c.placed()}
 	}
 	seats := c.seats()
 	f.Seats = &seats
-	return f
+	return []ledger.Lever{f}
+}
+
+// placed gives c's application its place.
+func (c *Choice) placed() waiting.Placed {
+	return waiting.Placed{OfApp: ledger.OfApp{App: c.App.ID}, Wait: c.Wait}
 }
 
 // An expected start that differs by less than this, or by this part of the time until then,
@@ -70,7 +75,7 @@ const (
 )
 
 // sameWait reports whether two waits say the same.
-func sameWait(now units.Instant, a, b ledger.Wait) bool {
+func sameWait(now units.Instant, a, b waiting.State) bool {
 	known, differ := (a.Start > 0) == (b.Start > 0), b.Start.Sub(a.Start).Abs()
 	near := max(sameStart, time.Duration(sameStartPart*float64(max(0, a.Start.Sub(now)))))
 	a.Start, a.Why = b.Start, b.Why

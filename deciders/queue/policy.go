@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/verdict"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -49,7 +50,7 @@ type Choice struct {
 	Mode    ledger.Mode
 	Matched bool
 	// Wait is its place (Wait, Refuse).
-	Wait ledger.Wait
+	Wait waiting.State
 	// Err says why it is refused; it has a kind.
 	Err error
 	// Node is where App gives its executors back, For the application that gets their memory (GiveBack).
@@ -57,7 +58,7 @@ type Choice struct {
 	For  api.AppID
 }
 
-// Newcomer is an application that has come and is not in the ledger. Its Wait says since when.
+// Newcomer is an application that has come and is not in the ledger (waiting.Coming).
 type Newcomer struct {
 	App *ledger.App
 	// Profile is the profile of its name, nil for none.
@@ -86,21 +87,21 @@ const Patience = assign.Patience
 // due is when a has to have ended, or counts as having to. An application that has to start soon would otherwise be
 // passed until too late by all that come and are due before it ends.
 func due(now units.Instant, a *ledger.App) units.Instant {
-	switch {
+	switch latest := waiting.Of(a).Latest; {
 	case a.Promise.Deadline <= 0:
 		return since(a).Add(Patience)
-	case a.Wait != nil && a.Wait.Latest > 0 && a.Wait.Latest <= now.Add(Patience):
-		return a.Wait.Latest
+	case latest > 0 && latest <= now.Add(Patience):
+		return latest
 	}
 	return a.Instant(a.Promise.Deadline)
 }
 
 // since is when a came.
 func since(a *ledger.App) units.Instant {
-	if a.Wait == nil {
-		return a.Promise.Start
+	if w := waiting.Of(a); w.Waits() {
+		return w.Since
 	}
-	return a.Wait.Since
+	return a.Promise.Start
 }
 
 // edf is earliest deadline first, or latest start where that is near, then arrival. An id that was brought along is no
@@ -112,7 +113,7 @@ func edf(now units.Instant, a, b *ledger.App) int {
 
 // brought is 1 for an application that waits by an id which its driver has brought along, else 0.
 func brought(a *ledger.App) int {
-	if a.Wait != nil && a.Wait.Resumed {
+	if waiting.Of(a).Resumed {
 		return 1
 	}
 	return 0

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/verdict"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -34,30 +35,30 @@ func (p Policy) Decide(o *estimate.Outlook, newcomer *Newcomer) []Choice {
 	}
 	h.book.sort()
 	for _, a := range line {
-		if len(a.Given) > 0 {
+		if len(h.leave[a.ID]) > 0 {
 			h.reserve(a, h.fitting(a, h.least(a)))
 		}
 	}
 	var choices []Choice
-	var waiting []int
+	var stay []int
 	for _, a := range line {
 		c := Choice{App: a, What: Wait, Cap: a.Tenant.Cap}
 		comes := newcomer != nil && a == newcomer.App
 		h.choose(&c, comes, comes && newcomer.NoWait)
 		if c.What != Start {
-			waiting = append(waiting, len(choices))
+			stay = append(stay, len(choices))
 		}
 		choices = append(choices, c)
 	}
-	there := make(map[api.AppID]basis, len(waiting))
-	for _, i := range waiting {
+	there := make(map[api.AppID]basis, len(stay))
+	for _, i := range stay {
 		there[choices[i].App.ID] = h.basis(choices[i].App, &choices[i])
 	}
 	p.Findings.begin(there)
 	for again := true; again; {
 		again = false
-		setPlaces(choices, waiting)
-		for _, i := range waiting {
+		setPlaces(choices, stay)
+		for _, i := range stay {
 			if c := &choices[i]; c.What == Wait {
 				h.judge(c, newcomer)
 				again = again || c.What == Refuse // The applications behind it have moved up.
@@ -67,15 +68,15 @@ func (p Policy) Decide(o *estimate.Outlook, newcomer *Newcomer) []Choice {
 	return append(choices, h.given(choices)...)
 }
 
-// setPlaces numbers those of waiting that are to wait.
-func setPlaces(choices []Choice, waiting []int) {
+// setPlaces numbers those of stay that are to wait.
+func setPlaces(choices []Choice, stay []int) {
 	place, of := 0, 0
-	for _, i := range waiting {
+	for _, i := range stay {
 		if choices[i].What == Wait {
 			of++
 		}
 	}
-	for _, i := range waiting {
+	for _, i := range stay {
 		if c := &choices[i]; c.What == Wait {
 			place++
 			c.Wait.Place, c.Wait.Of = place, of
@@ -99,7 +100,8 @@ func (h *round) choose(c *Choice, comes, noWait bool) {
 		return
 	}
 	var full *fullPlan
-	c.Wait = ledger.Wait{Since: since(c.App), Resumed: c.App.Wait.Resumed, Node: c.App.Wait.Node, Why: err.Error(),
+	was := waiting.Of(c.App)
+	c.Wait = waiting.State{Since: since(c.App), Resumed: was.Resumed, Node: was.Node, Why: err.Error(),
 		Plan: errors.As(err, &full)}
 	if c.Wait.Plan && comes {
 		c.What, c.Err = Refuse, api.Errorf(api.KindTransient, "%v", err)
@@ -192,6 +194,6 @@ const heard = 8 * time.Second
 func (p Policy) mustKeep(a *ledger.App, comes bool) bool {
 	judged := a.Promise.Mode == ledger.Recording || a.Promise.Mode == ledger.Paced
 	known := comes || a.Clocks.Read && a.Clocks.Silent < heard
-	return a.Promise.Deadline > 0 && known && !a.Wait.Resumed &&
+	return a.Promise.Deadline > 0 && known && !waiting.Of(a).Resumed &&
 		(a.Promise.Required || judged && p.Late == assign.Refuse)
 }

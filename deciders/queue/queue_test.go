@@ -16,6 +16,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/verdict"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	"github.com/sparkpacer/pacer/units"
@@ -32,10 +33,9 @@ func outlook(c *ledgertest.Cluster) *estimate.Outlook {
 // waits has an application wait with executors of that heap, and nothing else.
 func waits(c *ledgertest.Cluster, id api.AppID, deadline units.Seconds, heap units.Bytes) *ledger.App {
 	c.Helper()
-	n := len(c.View().Waiting()) + 1
 	c.Know(ledger.Registered{ID: id, Name: string(id), Serial: c.View().Serial() + 1,
 		Tenant:  ledger.Tenant{Submission: "of " + string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap, OffHeapFixed: true}},
-		Promise: ledger.Promise{Profile: string(id), Start: c.Now, Deadline: deadline, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now, Place: n, Of: n}})
+		Promise: ledger.Promise{Profile: string(id), Start: c.Now, Deadline: deadline, Mode: ledger.Recording}, Queued: true})
 	return c.View().App(id)
 }
 
@@ -108,7 +108,7 @@ func TestALongOneStartsInTimeBesideAStream(t *testing.T) {
 		long := ledger.Promise{Profile: "long", Start: c.Now, Deadline: 20 * 60 * minute, Mode: ledger.Paced}
 		c.Know(ledger.Registered{ID: "app-long", Name: "long", Serial: c.View().Serial() + 1, Promise: long, Matched: true,
 			Tenant: ledger.Tenant{Submission: "of the long one", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 10 * units.GiB, OffHeapFixed: true}},
-			Wait:   &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+			Queued: true})
 		a := c.View().App("app-long")
 		for now := units.Seconds(0); a.Queued(); now += minute {
 			c.To(now)
@@ -142,7 +142,7 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 		c.Know(ledger.Registered{ID: id, Name: string(id), Serial: c.View().Serial() + 1,
 			Tenant: ledger.Tenant{Submission: "of " + string(id), Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: heap, OffHeapFixed: true,
 				ClassPath: []string{strings.Repeat("<", api.MostLaunch-1024)}}},
-			Promise: ledger.Promise{Profile: string(id), Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+			Promise: ledger.Promise{Profile: string(id), Start: c.Now, Mode: ledger.Recording}, Queued: true})
 		return c.View().App(id)
 	}
 	ask := func(want ...api.AppID) {
@@ -162,8 +162,8 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 	c.To(1)
 	head := heavy("app-head", 10*units.GiB)
 	ask()
-	if head.Wait.Plan || !strings.Contains(head.Wait.Why, "the most that is free is") {
-		t.Errorf("while memory is short: %+v", head.Wait)
+	if waiting.Of(head).Plan || !strings.Contains(waiting.Of(head).Why, "the most that is free is") {
+		t.Errorf("while memory is short: %+v", waiting.Of(head))
 	}
 	c.To(2)
 	ends(c, large)
@@ -175,7 +175,7 @@ func TestAHeadThatNoPlanHoldsIsToldAndPassed(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	ask("app-light")
-	comes := &ledger.App{ID: "app-new", Tenant: late.Tenant, Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now}}
+	comes := waiting.With(&ledger.App{ID: "app-new", Tenant: late.Tenant, Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}}, waiting.Coming(c.View(), false))
 	choices = p.Decide(outlook(c), &queue.Newcomer{App: comes})
 	if last := choices[len(choices)-1]; last.What != queue.Refuse || api.KindOf(last.Err) != api.KindTransient {
 		t.Errorf("one that comes: %+v", last)
@@ -273,7 +273,7 @@ func TestThoseBehindOneThatIsRefusedMoveUp(t *testing.T) {
 	strict := ledger.Promise{Profile: "p", Start: c.Now, Deadline: 30, Mode: ledger.Paced, Required: true}
 	c.Know(ledger.Registered{ID: "app-2", Name: "p", Serial: c.View().Serial() + 1, Promise: strict, Matched: true,
 		Tenant: ledger.Tenant{Submission: "of app-2", Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 10 * units.GiB, OffHeapFixed: true}},
-		Wait:   &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+		Queued: true})
 	waits(c, "app-3", 0, 9*units.GiB)
 	choices := policy().Decide(outlook(c), nil)
 	if len(choices) != 2 || choices[0].What != queue.Refuse || api.KindOf(choices[0].Err) != api.KindInfeasible {
@@ -288,8 +288,8 @@ func TestRefusals(t *testing.T) {
 	c := ledgertest.New(t, "a")
 	waits(c, "app-1", 0, 10*units.GiB)
 	obey(c, policy().Decide(outlook(c), nil))
-	comes := &ledger.App{ID: "app-2", Tenant: ledger.Tenant{Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}},
-		Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now}}
+	comes := waiting.With(&ledger.App{ID: "app-2", Tenant: ledger.Tenant{Launch: api.Launch{Heap: 10 * units.GiB, OffHeapFixed: true}},
+		Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}}, waiting.Coming(c.View(), false))
 	choice := policy().Decide(outlook(c), &queue.Newcomer{App: comes, NoWait: true})[0]
 	if choice.What != queue.Refuse || api.KindOf(choice.Err) != api.KindConflict || !strings.Contains(choice.Err.Error(), "a heap of 6 GiB would fit") {
 		t.Errorf("one that is not to wait: %+v", choice)
@@ -367,7 +367,7 @@ func TestNobodyStarves(outer *testing.T) {
 		// Small ones come without end, at least one for each that ends.
 		for round := 0; big.Queued(); round++ {
 			if round > 60 {
-				t.Fatalf("after %d rounds it still waits: %+v", round, *big.Wait)
+				t.Fatalf("after %d rounds it still waits: %+v", round, waiting.Of(big))
 			}
 			pass()
 			serial++

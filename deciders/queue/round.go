@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -33,6 +34,8 @@ type round struct {
 	gifts map[string]*gift
 	gives []Choice
 	left  map[api.AppID]int
+	// leave are the executors that others were asked for before this round, for each that waits.
+	leave map[api.AppID][]waiting.Giving
 	// blocked says that one that waits does not fit, so that those behind it are not served; nobody that no application
 	// is to grow, nil until somebody asks.
 	blocked bool
@@ -56,7 +59,8 @@ func (p Policy) newRound(o *estimate.Outlook, line []*ledger.App) *round {
 	h := &round{book: p.newBook(o, line), outlook: o, view: v,
 		taken: make(map[string]units.Bytes), lent: make(map[string]units.Bytes),
 		kept: make(map[string]*ledger.App), told: make(map[string]int),
-		gifts: gifts(v), left: make(map[api.AppID]int), unused: make(map[units.Bytes]string)}
+		leave: waiting.Given(v), left: make(map[api.AppID]int), unused: make(map[units.Bytes]string)}
+	h.gifts = gifts(v, h.leave)
 	for a := range v.Running() {
 		for _, lost := range a.Tenant.Pending {
 			if n := v.Node(lost); n == nil || !n.Live() {
@@ -248,25 +252,21 @@ type gift struct {
 }
 
 // gifts are those that were asked for before this round, by node.
-func gifts(v ledger.View) map[string]*gift {
+func gifts(v ledger.View, given map[api.AppID][]waiting.Giving) map[string]*gift {
 	all := make(map[string]*gift)
 	for _, w := range v.Waiting() {
-		for _, g := range w.Given {
-			from, n := v.App(g.App), v.Node(g.Node)
-			if from == nil || n == nil || !n.Live() {
+		for _, g := range given[w.ID] {
+			x := g.Executor()
+			if n := v.Node(x.Node); n == nil || !n.Live() || g.Stayed {
 				continue
 			}
-			x := from.Executor(g.ID)
-			if x.Stayed {
-				continue
-			}
-			here := all[g.Node]
+			here := all[x.Node]
 			if here == nil {
 				here = &gift{to: w}
-				all[g.Node] = here
+				all[x.Node] = here
 			}
 			if here.to == w && !x.Gone {
-				here.coming += from.Tenant.Claim()
+				here.coming += g.From.Tenant.Claim()
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/assign"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -42,7 +43,8 @@ const spareCores = 1.1
 // needs is on how many nodes a has to be whatever others wait for, each of which gives it so many cores.
 func needs(o *estimate.Outlook, a *ledger.App, each units.Cores) int {
 	least := placement.Least(a)
-	late := a.Wait != nil && a.Wait.Latest > 0 && o.View.Now() > a.Wait.Latest
+	latest := waiting.Of(a).Latest
+	late := latest > 0 && o.View.Now() > latest
 	if !keepsDeadline(a) || late || !(each > 0) {
 		return least
 	}

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -21,13 +22,13 @@ func contended(a *ledger.App) bool {
 // executors.
 func startedBeside(a *ledger.App) bool {
 	had := units.Work(float64(a.Tenant.Cores) * float64(unqueued(a, a.Promise.First)))
-	return a.Tenant.Waited > 0 || a.Tenant.BesideStart > aloneShare*max(0, had)
+	return waiting.Of(a).Waited > 0 || a.Tenant.BesideStart > aloneShare*max(0, had)
 }
 
 // unqueued is the time t of a's deadline clock on a clock that stands still while a is
 // queued.
 func unqueued(a *ledger.App, t units.Seconds) units.Seconds {
-	return t - min(a.Tenant.Waited, max(0, t-(a.Tenant.Began-a.Tenant.Waited)))
+	return t - min(waiting.Of(a).Waited, max(0, t-(a.Tenant.Began-waiting.Of(a).Waited)))
 }
 
 // exitLead is how long before the stop of a's context others are looked at: a node says each

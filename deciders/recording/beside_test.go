@@ -130,7 +130,7 @@ func TestAWaitInTheQueueIsNotLearnt(t *testing.T) {
 		c.To(1)
 		c.Know(ledger.Registered{ID: "app-1", Name: "p", Serial: 1, Matched: c.View().Profile("", "p") != nil,
 			Tenant:  ledger.Tenant{Submission: "s", Launch: api.Launch{Heap: units.GiB}, Cores: 8, Slots: 8},
-			Promise: ledger.Promise{Profile: "p", Start: ledgertest.Start, Mode: ledger.Recording}, Wait: &ledger.Wait{Since: c.Now, Place: 1, Of: 1}})
+			Promise: ledger.Promise{Profile: "p", Start: ledgertest.Start, Mode: ledger.Recording}, Queued: true})
 		c.To(61)
 		c.Know(ledger.Started{App: "app-1", Seats: ledger.Seats{Nodes: []string{"a", "b"}, Cores: 8, Slots: 8}, Mode: ledger.Recording,
 			Judgement: ledger.Judgement{Verdict: api.VerdictNone}})

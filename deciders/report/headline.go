@@ -10,6 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/verdict"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -63,7 +64,7 @@ func riskAt(a *ledger.App, end units.Seconds) api.Risk {
 
 // waits says what a, which is queued, waits for, and until when as far as that is known.
 func waits(v ledger.View, a *ledger.App) string {
-	w, claim := a.Wait, a.Tenant.Claim()
+	w, claim := waiting.Of(a), a.Tenant.Claim()
 	text := "waits: " + w.Why
 	room := func(n *ledger.Node) bool { return n.Live() && v.Free(n) >= claim }
 	if live := v.Live(); len(live) > 0 && !w.Plan && !slices.ContainsFunc(live, room) {
@@ -83,7 +84,7 @@ func waits(v ledger.View, a *ledger.App) string {
 
 // queuedRisk is late where a is expected to start too late, and tight where nobody knows when it starts.
 func queuedRisk(a *ledger.App) api.Risk {
-	w := a.Wait
+	w := waiting.Of(a)
 	switch {
 	case a.Promise.Deadline <= 0:
 		return ""

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
 	"github.com/sparkpacer/pacer/deciders/reservation"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -32,14 +33,12 @@ func Queue(v ledger.View, in api.QueuePolicy, reserves reservation.Policy, even 
 // gifts are what those that wait are given now, in the order of who waits.
 func gifts(v ledger.View) []api.Gift {
 	all := []api.Gift{}
+	given := waiting.Given(v)
 	for _, to := range v.Waiting() {
-		for _, g := range to.Given {
-			gift := api.Gift{From: g.App, Node: g.Node, To: to.ID}
-			from := v.App(g.App)
-			if from == nil || slices.Contains(all, gift) {
-				continue
-			}
-			if x := from.Executor(g.ID); x != nil && !x.Gone && !x.Stayed {
+		for _, g := range given[to.ID] {
+			x := g.Executor()
+			gift := api.Gift{From: g.From.ID, Node: x.Node, To: to.ID}
+			if !x.Gone && !g.Stayed && !slices.Contains(all, gift) {
 				all = append(all, gift)
 			}
 		}

@@ -71,7 +71,7 @@ func TestHowEvenApplicationsAreServed(t *testing.T) {
 	is(t, "equality of 4 and 2", e.Equality, 36.0/(2*20))
 	c.Pass(time.Second)
 	c.Know(ledger.Registered{ID: "app-3", Name: "p", Serial: c.View().Serial() + 1, Promise: ledger.Promise{Profile: "p", Start: c.View().Now()},
-		Tenant: ledger.Tenant{Launch: api.Launch{Heap: units.GiB}}, Wait: &ledger.Wait{Since: c.View().Now(), Place: 1, Of: 1}})
+		Tenant: ledger.Tenant{Launch: api.Launch{Heap: units.GiB}}, Queued: true})
 	e = report.Even(c.View(), placement.Policy{})
 	is(t, "fairness of 1, a half and 0", e.Fairness, 2.25/(3*1.25))
 	is(t, "equality of 4, 2 and 0", e.Equality, 36.0/(3*20))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -40,11 +41,7 @@ func spend(a *ledger.App, all units.Seconds, now units.Instant) spent {
 	if a.Promise.Launched {
 		first = min(a.Promise.First, end)
 	}
-	waited := a.Tenant.Waited
-	if a.Wait != nil {
-		waited = a.At(now) - max(0, a.At(a.Wait.Since))
-	}
-	by[api.PartQueued] = min(max(0, waited), first)
+	by[api.PartQueued] = min(waiting.Of(a).Took(a, now), first)
 	by[api.PartStarting] = first - by[api.PartQueued]
 
 	stages := slices.SortedStableFunc(slices.Values(a.Order), func(x, y *ledger.Stage) int {

@@ -12,6 +12,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/report"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/ledger/ledgertest"
 	_ "github.com/sparkpacer/pacer/test/draws"
@@ -185,7 +186,8 @@ func TestWhy(t *testing.T) {
 
 	c.Know(ledger.Registered{ID: "app-2", Name: "q", Serial: 9, Tenant: ledger.Tenant{Launch: api.Launch{Heap: 120 * units.GiB}},
 		Promise: ledger.Promise{Start: c.Now.Add(-10e9), Deadline: 90, Mode: ledger.Paced, Judgement: ledger.Judgement{Verdict: api.VerdictFeasible}},
-		Wait:    &ledger.Wait{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(60e9), Latest: c.Now.Add(70e9), Why: "no room"}})
+		Queued:  true},
+		waiting.Placed{OfApp: ledger.OfApp{App: "app-2"}, Wait: waiting.State{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(60e9), Latest: c.Now.Add(70e9), Why: "no room"}})
 	b := c.View().App("app-2")
 	w = report.Why(c.View(), estimate.Policy{}, b)
 	if w.Headline != "waits for 120 GiB on any node; expected start 08:01:30" || w.Risk != api.RiskOK ||
@@ -200,7 +202,8 @@ func TestWhy(t *testing.T) {
 
 	c.Know(ledger.Registered{ID: "app-3", Name: "q", Serial: 10, Tenant: ledger.Tenant{Launch: api.Launch{Heap: 120 * units.GiB}},
 		Promise: ledger.Promise{Start: c.Now.Add(-10e9), Mode: ledger.Paced},
-		Wait:    &ledger.Wait{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(-1e9), Why: "no room"}})
+		Queued:  true},
+		waiting.Placed{OfApp: ledger.OfApp{App: "app-3"}, Wait: waiting.State{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(-1e9), Why: "no room"}})
 	if w = report.Why(c.View(), estimate.Policy{}, c.View().App("app-3")); w.Headline != "waits for 120 GiB on any node; expected to start at any moment" {
 		t.Errorf("an expected start that has passed: %q", w.Headline)
 	}

@@ -32,7 +32,9 @@ func (s State) Held() units.Cores {
 }
 
 var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "reservation", Check: State.check,
-	After: State.after, Cores: State.Held, Part: ledger.PartReserved, Was: ledger.Member[State]("reservation")})
+	After: State.after, Cores: State.Held, Part: State.part, Was: ledger.Member[State]("reservation")})
+
+func (State) part(State) ledger.Part { return ledger.PartReserved }
 
 // Of is a's.
 func Of(a *ledger.App) State { return facet.Of(a) }

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/dag"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
+	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
 	"github.com/sparkpacer/pacer/units"
@@ -63,7 +64,7 @@ func (p Policy) Judge(o *estimate.Outlook, a *ledger.App, seating placement.Seat
 }
 
 // Waiting is the verdict on an application that is queued: j is what it is if it starts when that is expected.
-func Waiting(o *estimate.Outlook, a *ledger.App, j ledger.Judgement, w ledger.Wait) ledger.Judgement {
+func Waiting(o *estimate.Outlook, a *ledger.App, j ledger.Judgement, w waiting.State) ledger.Judgement {
 	at := max(o.View.Now(), w.Start)
 	if w.Start == 0 && a.Promise.Deadline > 0 && j.Verdict != api.VerdictInfeasible && a.Promise.Mode != ledger.Off {
 		j.Verdict = api.VerdictUnknown

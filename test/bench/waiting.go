@@ -34,7 +34,7 @@ func asks(t testing.TB, add adder) {
 			Tenant: ledger.Tenant{Submission: "of " + string(id),
 				Launch: api.Launch{DriverURL: "spark://driver@h:1", Heap: 16000 * units.MiB, OffHeapFixed: true}},
 			Promise: ledger.Promise{Profile: body.Name, Start: c.Now, Deadline: deadline, Mode: ledger.Paced},
-			Wait:    &ledger.Wait{Since: c.Now, Place: i + 1, Of: i + 1}})
+			Queued:  true})
 	}
 	policy := queue.Policy{Findings: new(queue.Findings)}
 	plans := estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesAuto, MaxPool: 4}

@@ -47,21 +47,6 @@ func (l *Ledger) free(a *App, x *Executor) {
 	l.nodes[x.Node].lodge(here)
 }
 
-// allocation is what a has on the node, nil for nothing.
-func (l *Ledger) allocation(a *App, node string) *Allocation {
-	if a == nil {
-		return nil
-	}
-	here := l.allocations[node]
-	if i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare); found {
-		return here[i]
-	}
-	return nil
-}
-
-// claim changes what is promised of a node.
-func claim(l *Ledger, node string, by units.Bytes) { claimed(claims{promised: by}, node, l) }
-
 // hold has the memory of x, one of a's executors, counted on its node, or not any more.
 func hold(x *Executor, a *App, l *Ledger, holds bool) {
 	by := claims{promised: a.Tenant.Claim(), spare: x.Memory.Spare}

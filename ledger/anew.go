@@ -40,9 +40,9 @@ func (f Anew) apply(l *Ledger) error {
 		}
 	}
 	pend(l, a, pending)
-	dropTargets(l, a)
+	l.batch.dropTargets(a)
 	for _, s := range a.Order {
-		l.removeStage(a.ID, s)
+		l.batch.removeStage(a.ID, s)
 	}
 	clear(a.Stages)
 	a.Order, a.opened, a.Folded, a.Marks = nil, nil, nil, Marks{}

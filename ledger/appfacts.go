@@ -255,7 +255,7 @@ func (f PacingChanged) apply(l *Ledger) error {
 		return fmt.Errorf("application %s is %s, not %s", a.ID, a.Pacing(), f.Pacing)
 	}
 	if !a.Gated() {
-		dropTargets(l, a)
+		l.batch.dropTargets(a)
 	}
 	return nil
 }
@@ -268,6 +268,6 @@ func (f TargetsDropped) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	dropTargets(l, a)
+	l.batch.dropTargets(a)
 	return nil
 }

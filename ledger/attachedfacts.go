@@ -31,7 +31,7 @@ func (f ExecutorAttached) apply(l *Ledger) error {
 		return fmt.Errorf("executor %s of %s is far beyond those that are known", f.ID, a.ID)
 	case f.Node != "" && (n == nil || !n.Attaches()):
 		return fmt.Errorf("node %s attaches to no executors", f.Node)
-	case f.Node != "" && (known == nil || known.Gone || known.Node != f.Node) && l.allocation(a, f.Node).Full():
+	case f.Node != "" && (known == nil || known.Gone || known.Node != f.Node) && l.View().Allocation(a, f.Node).Full():
 		return fmt.Errorf("node %s holds %d executors of %s already", f.Node, api.MostOnHost, a.ID)
 	case known != nil && !known.MayRun() && !known.Unknown():
 		return fmt.Errorf("executor %s of %s is gone", f.ID, a.ID)
@@ -49,7 +49,7 @@ func (f ExecutorAttached) apply(l *Ledger) error {
 		a.Tenant.Resized = a.Tenant.Resized || a.Promise.Launched
 	case x.Node != f.Node:
 		if before := l.nodes[x.Node]; before != nil {
-			changeNode(l, before, nodePlan)
+			l.batch.changeNode(before, nodePlan)
 		}
 		l.free(a, x)
 		x.Node, x.State = f.Node, api.ExecutorStarting

@@ -23,7 +23,7 @@ func (l *Ledger) Audit() string {
 			if x.Node == "" {
 				continue // It is free, or nothing is known of it.
 			}
-			t := l.allocation(a, x.Node)
+			t := l.View().Allocation(a, x.Node)
 			if here := t != nil && slices.Contains(t.Executors, x); here == x.Gone {
 				return fmt.Sprintf("executor %s of %s: gone is %v, and on its node is %v", x.ID, a.ID, x.Gone, here)
 			}

@@ -24,7 +24,7 @@ func (f ClockRead) apply(l *Ledger) error {
 	if f.Ahead != 0 {
 		by := -f.Ahead.Duration()
 		a.Promise.Start = a.Promise.Start.Add(by)
-		change(l, a, partState)
+		l.batch.change(a, partState)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -45,10 +44,10 @@ func (l *Ledger) Close() Effects {
 			e.Again = append(e.Again, l.View().Plan(n))
 		}
 	}
-	concerned := l.concerned()
+	concerned := b.concerned(l.apps)
 	var touched []*App
 	for _, a := range concerned {
-		if !isNew(l, a, partPlans) {
+		if !l.batch.isNew(a, partPlans) {
 			continue
 		}
 		touched = append(touched, a)
@@ -57,7 +56,7 @@ func (l *Ledger) Close() Effects {
 		}
 		for _, x := range a.Tenant.Executors {
 			b.nodes[x.Node] = true
-			if t := l.allocation(a, x.Node); t != nil {
+			if t := l.View().Allocation(a, x.Node); t != nil {
 				t.entry = nil
 			}
 		}
@@ -75,11 +74,11 @@ func (l *Ledger) Close() Effects {
 	for _, a := range touched {
 		if held := a.Held(); held != a.Promise.Held {
 			a.Promise.Held = held
-			change(l, a, partRecord)
+			l.batch.change(a, partRecord)
 		}
 	}
 	for _, a := range concerned {
-		l.saveApp(a)
+		l.batch.saveApp(a)
 	}
 	clear(concerned) // Their room is kept, they are not: some are over.
 	l.saveCounters()
@@ -88,14 +87,4 @@ func (l *Ledger) Close() Effects {
 	b.number++
 	b.changes, b.pairs, b.again, b.faults = nil, nil, b.again[:0], nil
 	return e
-}
-
-// concerned returns the applications that have changed and are not history, in order of
-// id.
-func (l *Ledger) concerned() []*App {
-	b := &l.batch
-	concerned := slices.DeleteFunc(b.apps, func(a *App) bool { return l.apps[a.ID] != a })
-	b.apps = b.apps[:0]
-	slices.SortFunc(concerned, func(a, b *App) int { return cmp.Compare(a.ID, b.ID) })
-	return concerned
 }

@@ -47,7 +47,7 @@ func (f DriverCame) apply(l *Ledger) error {
 	t.Owner, t.UTCOffset = f.Tenant.Owner, f.Tenant.UTCOffset
 	p.Profile, p.Deadline, p.ByMoment, p.Mode = f.Promise.Profile, f.Promise.Deadline, f.Promise.ByMoment, f.Promise.Mode
 	for _, node := range a.Seats() {
-		retell(l, l.nodes[node], l.allocation(a, node))
+		l.batch.retell(l.nodes[node], l.View().Allocation(a, node))
 	}
 	return nil
 }

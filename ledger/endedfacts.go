@@ -65,8 +65,8 @@ func (f Archived) apply(l *Ledger) error {
 	lodged := a.held.lodges
 	a.held.lodges = Lodging{}
 	lodge(lodged, a, l)
-	l.removeApp(a)
-	removeFacets(a, l)
+	l.batch.removeApp(a)
+	removeFacets(a, &l.batch)
 	return nil
 }
 
@@ -78,13 +78,13 @@ func (l *Ledger) bury(d *Ended, r Run) {
 	l.trim()
 	if r.App != "" {
 		r.At = l.now
-		l.history.runs.add(r, l.cfg.RunAge, l.cfg.RunBytes, l.encoded)
+		l.history.runs.add(r, l.cfg.RunAge, l.cfg.RunBytes, l.batch.encoded)
 	}
 }
 
 func (l *Ledger) saveEnded(d *Ended) {
 	value, err := json.Marshal(endedRecord{Layout, *d})
-	l.encoded(historyKey(d.Detail.ID), value, err)
+	l.batch.encoded(historyKey(d.Detail.ID), value, err)
 	l.history.bytes += len(value) - d.Bytes
 	d.Bytes, d.version = len(value), l.batch.number
 }
@@ -104,7 +104,7 @@ func (l *Ledger) trim() {
 	for len(h.ended) > l.cfg.History || l.cfg.HistoryBytes > 0 && h.bytes > l.cfg.HistoryBytes && len(h.ended) > 1 {
 		at := h.oldest()
 		d := h.ended[at]
-		l.put(historyKey(d.Detail.ID), nil)
+		l.batch.put(historyKey(d.Detail.ID), nil)
 		h.bytes -= d.Bytes
 		gone := d.Detail
 		if id, newest := l.profiles.newestOf(gone.User, gone.Profile, gone.ID); newest {
@@ -143,7 +143,7 @@ func (f EndedAmended) apply(l *Ledger) error {
 	amended := *l.history.ended[i]
 	amended.Detail, amended.Account = f.Detail, f.Account
 	amend(l, i, amended)
-	l.history.runs.amend(f.Detail.ID, f.Detail.State, f.Detail.Duration, l.encoded)
+	l.history.runs.amend(f.Detail.ID, f.Detail.State, f.Detail.Duration, l.batch.encoded)
 	return nil
 }
 

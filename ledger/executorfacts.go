@@ -41,11 +41,11 @@ func (f ExecutorUp) apply(l *Ledger) error {
 		if i := slices.Index(a.Tenant.Pending, x.Node); i >= 0 {
 			pend(l, a, slices.Delete(slices.Clone(a.Tenant.Pending), i, i+1))
 		}
-		change(l, a, partState)
+		l.batch.change(a, partState)
 	}
 	if !f.Told {
 		x.Registered = true
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 		before := len(s.Targets)
 		s.Targets = slices.DeleteFunc(s.Targets, func(t Target) bool { return t.Executor == x.ID })
 		if len(s.Targets) != before {
-			changeStage(l, s)
+			l.batch.changeStage(s)
 		}
 	}
 	if x.Attached != nil {

@@ -3,11 +3,11 @@ package ledger
 import "strings"
 
 // keep has a value of facet k saved under a key; of nil, the zero value, nothing is stored.
-func (k *kind) keep(l *Ledger, key string, value any) held {
-	h := held{value: value, batch: l.batch.number}
+func (k *kind) keep(b *batch, key string, value any) held {
+	h := held{value: value, batch: b.number}
 	if value == nil {
 		if !k.passing {
-			l.put(key, nil)
+			b.put(key, nil)
 		}
 		return h
 	}
@@ -15,16 +15,16 @@ func (k *kind) keep(l *Ledger, key string, value any) held {
 	if h.sum = sum; k.passing && err == nil {
 		return h
 	}
-	l.encoded(key, body, err)
+	b.encoded(key, body, err)
 	h.bytes = len(body)
 	return h
 }
 
 // removeFacets removes all records of facets of x.
-func removeFacets[T Subject](x T, l *Ledger) {
+func removeFacets[T Subject](x T, b *batch) {
 	for place, k := range *kindsOf[T]() {
 		if facetsOf(x).at(place).value != nil && !k.passing {
-			l.put(facetKey(k, x), nil)
+			b.put(facetKey(k, x), nil)
 		}
 	}
 }

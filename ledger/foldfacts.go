@@ -27,13 +27,13 @@ func (f StagesFolded) apply(l *Ledger) error {
 		}
 	}
 	for _, key := range f.Stages {
-		l.removeStage(a.ID, a.Stages[key])
+		l.batch.removeStage(a.ID, a.Stages[key])
 		delete(a.Stages, key)
 	}
 	a.Order = slices.DeleteFunc(a.Order, func(s *Stage) bool { return a.Stages[s.Key()] != s })
 	if a.Folded = f.Into; f.Into == nil {
 		a.Promise.Forgotten += len(f.Stages)
-		l.put(foldedKey(a.ID), nil)
+		l.batch.put(foldedKey(a.ID), nil)
 	}
 	return nil
 }

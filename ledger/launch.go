@@ -41,16 +41,16 @@ func (f LaunchTold) apply(l *Ledger) error {
 	}
 	a.Tenant.Launch, a.kept = *a.Tenant.Launch.Complete(&f.Launch), nil
 	for _, node := range a.Seats() {
-		retell(l, l.nodes[node], l.allocation(a, node))
+		l.batch.retell(l.nodes[node], l.View().Allocation(a, node))
 	}
 	return nil
 }
 
 // retell has n told by a new Plan how t's executors are started.
-func retell(l *Ledger, n *Node, t *Allocation) {
+func (b *batch) retell(n *Node, t *Allocation) {
 	if n == nil || t == nil {
 		return
 	}
 	t.since, t.launch, t.bytes = 0, nil, 0
-	changeNode(l, n, nodeAnew)
+	b.changeNode(n, nodeAnew)
 }

@@ -24,14 +24,14 @@ func lodge(was Lodging, a *App, l *Ledger) {
 		return
 	}
 	if was.Node != "" {
-		claim(l, was.Node, -was.Memory)
+		claimed(claims{promised: -was.Memory}, was.Node, l)
 		l.batch.nodes[was.Node] = true
 		if n := l.nodes[was.Node]; n != nil {
 			n.book.lodgers = slices.DeleteFunc(slices.Clone(n.book.lodgers), func(b *App) bool { return b == a })
 		}
 	}
 	if now.Node != "" {
-		claim(l, now.Node, now.Memory)
+		claimed(claims{promised: now.Memory}, now.Node, l)
 		l.batch.nodes[now.Node] = true
 		if n := l.nodes[now.Node]; n != nil {
 			at, _ := slices.BinarySearchFunc(n.book.lodgers, a.ID, func(b *App, id api.AppID) int {

@@ -23,7 +23,7 @@ func (f StageMatched) apply(l *Ledger) error {
 		return fmt.Errorf("application %s has no profile", f.App)
 	}
 	for _, other := range a.Profile.match(s, a.Order) {
-		changeStage(l, other)
+		l.batch.changeStage(other)
 	}
 	a.Profile = a.Profile.ahead(s)
 	return nil
@@ -106,7 +106,7 @@ func (f QueryEnded) apply(l *Ledger) error {
 	a.Profile.queryEnded(f.Execution)
 	if f.Left {
 		a.Promise.Queries = append(slices.Clone(a.Promise.Queries), f.Execution)
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 	return nil
 }

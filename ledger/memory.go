@@ -31,10 +31,10 @@ func (v View) Freed() units.Instant { return v.l.freed }
 // pend makes these the nodes whose executors of a are to be replaced: their memory is kept.
 func pend(l *Ledger, a *App, nodes []string) {
 	for _, node := range a.Tenant.Pending {
-		claim(l, node, -a.Tenant.Claim())
+		claimed(claims{promised: -a.Tenant.Claim()}, node, l)
 	}
 	for _, node := range nodes {
-		claim(l, node, a.Tenant.Claim()) // With "" of nobody.
+		claimed(claims{promised: a.Tenant.Claim()}, node, l) // With "" of nobody.
 	}
 	a.Tenant.Pending = nodes
 }

@@ -39,7 +39,7 @@ func (f Waited) apply(l *Ledger) error { //nolint:unparam // A fact.
 		if c.unsaved += f.For; c.unsaved >= flushEvery && a.Promise.Launched && flushes > 0 {
 			c.unsaved = 0
 			flushes--
-			change(l, a, partFlush)
+			l.batch.change(a, partFlush)
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 		l.relist()
 	}
 	if n.Presence == Lost {
-		changeTenants(l, n)
+		l.batch.changeTenants(n)
 		for _, t := range l.allocations[n.Node] {
 			t.App.copies.executors = nil
 			for _, x := range t.Executors {
@@ -90,7 +90,7 @@ func (f NodeJoined) apply(l *Ledger) error { //nolint:unparam // A fact.
 		n.Seq, n.Dividing.losses = 0, nil
 		for _, t := range l.allocations[n.Node] {
 			if t.App.Tenant.Launch.Withheld == 0 && t.App.keptLaunch().Withheld > 0 {
-				retell(l, n, t) // A node controller that starts has no secrets.
+				l.batch.retell(n, t) // A node controller that starts has no secrets.
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	meet(l, n, s, f.Follows)
 	if n.Offered != s.Offered {
 		for _, t := range l.allocations[n.Node] {
-			change(l, t.App, partPlans)
+			l.batch.change(t.App, partPlans)
 			t.since, t.launch = 0, nil
 		}
 	}
@@ -132,15 +132,15 @@ func (f NodeSaid) apply(l *Ledger) error {
 	}
 	if n.Host != s.Host || n.Offered != s.Offered || n.Total != s.Total || n.Memory != s.Memory || n.Release != s.Release {
 		n.Host, n.Offered, n.Total, n.Memory, n.Release = s.Host, s.Offered, s.Total, s.Memory, s.Release
-		changeNode(l, n, nodeState)
+		l.batch.changeNode(n, nodeState)
 	}
 	if machine := attachMachine(s); n.Machine != machine {
 		n.Machine = machine
 		for _, t := range l.allocations[n.Node] {
-			retell(l, n, t) // What it gets of their secrets is for its machine.
+			l.batch.retell(n, t) // What it gets of their secrets is for its machine.
 		}
 		l.changed.touch(PartGrowth)
-		changeNode(l, n, nodeState)
+		l.batch.changeNode(n, nodeState)
 	}
 	n.Others, n.Dividing.Division, n.Executors = s.Others, s.Division, 0
 	n.book.kernel = s.Kernel
@@ -153,13 +153,13 @@ func (f NodeSaid) apply(l *Ledger) error {
 			n.Executors++
 		}
 		if a := l.apps[x.App]; a != nil {
-			change(l, a, partNone)
+			l.batch.change(a, partNone)
 			see(l, a, n, x)
 		}
 	}
 	for i := range s.Stages {
 		if a := l.apps[s.Stages[i].App]; a != nil {
-			change(l, a, partNone)
+			l.batch.change(a, partNone)
 			count(l, a, n, &s.Stages[i])
 		}
 	}
@@ -187,7 +187,7 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 			// It has not followed the Plans by which they would have come and gone: what runs
 			// of them it has of the other planner.
 			n.Over = nil
-			changeNode(l, n, nodeState)
+			l.batch.changeNode(n, nodeState)
 		}
 	} else {
 		n.Allegiance.Ours = true
@@ -199,7 +199,7 @@ func meet(l *Ledger, n *Node, s *api.NodeStatus, follows string) {
 			what |= nodeState
 		}
 		n.Allegiance.Theirs = theirs
-		changeNode(l, n, what)
+		l.batch.changeNode(n, what)
 	}
 	foreign := len(n.Allegiance.Theirs) > 0
 	if n.Allegiance.Foreign && !foreign {
@@ -247,7 +247,7 @@ func strangers(l *Ledger, n *Node, s *api.NodeStatus, follows string) (all []Unk
 // forget takes those out of n.Over of whom n has said in s that it has nothing any more.
 func forget(l *Ledger, n *Node, s *api.NodeStatus) {
 	has := func(id api.AppID) bool {
-		return l.allocation(l.apps[id], n.Node) != nil ||
+		return l.View().Allocation(l.apps[id], n.Node) != nil ||
 			slices.ContainsFunc(s.Executors, func(x api.ExecutorStatus) bool {
 				return x.App == id && x.State != api.ExecutorExited
 			})
@@ -256,7 +256,7 @@ func forget(l *Ledger, n *Node, s *api.NodeStatus) {
 		return !has(id)
 	}); len(still) < len(n.Over) {
 		n.Over = still
-		changeNode(l, n, nodeState)
+		l.batch.changeNode(n, nodeState)
 	}
 }
 
@@ -283,7 +283,7 @@ func noteBeside(l *Ledger, n *Node, s *api.NodeStatus) {
 		}
 		used := x.CPU - known.CPU
 		all += used
-		if t := l.allocation(a, n.Node); t != nil {
+		if t := l.View().Allocation(a, n.Node); t != nil {
 			t.used += used
 		}
 	}
@@ -297,7 +297,7 @@ func noteBeside(l *Ledger, n *Node, s *api.NodeStatus) {
 		} else {
 			t.App.Tenant.BesideStart += beside
 		}
-		change(l, t.App, partFigures)
+		l.batch.change(t.App, partFigures)
 	}
 }
 
@@ -322,7 +322,7 @@ func noteLosses(l *Ledger, n *Node, s *api.NodeStatus) {
 		}
 		if lost > 0 {
 			a.lose(now.To, lost)
-			change(l, a, partFigures)
+			l.batch.change(a, partFigures)
 		}
 	}
 	n.Dividing.losses = append(n.Dividing.losses[:0], s.Losses...)
@@ -357,19 +357,19 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 	}
 	if s.Memory != (api.ExecutorMemory{}) {
 		told(x, a, l, s.Memory)
-		change(l, a, partFigures)
+		l.batch.change(a, partFigures)
 	}
 	if x.Attached != nil && s.State != api.ExecutorExited && x.attach(s) {
-		change(l, a, partState)
+		l.batch.change(a, partState)
 	}
 	if x.State == api.ExecutorExited || s.State == x.State {
 		return
 	}
 	x.State = s.State
-	change(l, a, partFigures)
+	l.batch.change(a, partFigures)
 	if s.State == api.ExecutorExited {
 		x.Exit = s.Exit
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 }
 
@@ -378,7 +378,7 @@ func see(l *Ledger, a *App, n *Node, s *api.ExecutorStatus) {
 func advanced(a *App, l *Ledger) {
 	if len(a.Tenant.Replaced) > 0 {
 		a.Tenant.Replaced = nil
-		change(l, a, partState)
+		l.batch.change(a, partState)
 	}
 }
 
@@ -457,7 +457,7 @@ func (f DivisionSet) apply(l *Ledger) error {
 			what |= nodeState
 		}
 		n.Division = nil
-		changeNode(l, n, what)
+		l.batch.changeNode(n, what)
 	}
 	return nil
 }
@@ -489,12 +489,12 @@ func (f NodeCleared) apply(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	if l.allocation(l.apps[f.App], n.Node) != nil {
+	if l.View().Allocation(l.apps[f.App], n.Node) != nil {
 		return fmt.Errorf("application %s has executors on node %s", f.App, n.Node)
 	}
 	if !slices.Contains(n.Over, f.App) {
 		n.Over = slices.Sorted(slices.Values(append(slices.Clone(n.Over), f.App)))
-		changeNode(l, n, nodeAnew)
+		l.batch.changeNode(n, nodeAnew)
 	}
 	return nil
 }
@@ -544,14 +544,14 @@ func (f NodeLost) apply(l *Ledger) error {
 	}
 	n.Presence = Lost
 	l.changed.touch(PartTurns)
-	changeTenants(l, n)
+	l.batch.changeTenants(n)
 	return nil
 }
 
 // changeTenants has the drivers with executors on n told of it.
-func changeTenants(l *Ledger, n *Node) {
-	for _, t := range l.allocations[n.Node] {
-		change(l, t.App, partPlans)
+func (b *batch) changeTenants(n *Node) {
+	for _, t := range n.book.tenants {
+		b.change(t.App, partPlans)
 	}
 }
 
@@ -569,8 +569,8 @@ func (f NodeForgotten) apply(l *Ledger) error {
 	}
 	delete(l.nodes, n.Node)
 	l.relist()
-	l.put(planKey(n.Node), nil)
-	removeFacets(n, l)
+	l.batch.put(planKey(n.Node), nil)
+	removeFacets(n, &l.batch)
 	return nil
 }
 

@@ -40,7 +40,7 @@ func notice(l *Ledger, a *App, text string, passing bool) {
 	if !passing && len(a.Notices) < maxNotices {
 		a.Notices = append(a.Notices, text)
 	}
-	change(l, a, partState)
+	l.batch.change(a, partState)
 }
 
 // NodeShrunk: a node gives less than is promised there: What says what it gives, Means what

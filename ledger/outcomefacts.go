@@ -110,7 +110,7 @@ func (l *Ledger) end(a *App, how Outcome) error {
 	l.changed.touch(PartApps)
 	o := &a.Outcome
 	o.State, o.Ended, o.EndedBy, o.Reason, a.Clocks.EndWait = how.State, how.Ended, how.EndedBy, how.Reason, 0
-	dropTargets(l, a)
+	l.batch.dropTargets(a)
 	pend(l, a, nil)
 	return nil
 }
@@ -147,20 +147,4 @@ func (f Exited) apply(l *Ledger) error {
 	o.Ended, o.EndedBy, o.Reason = f.At, f.By, f.Reason
 	o.Clean, o.ExitCode, o.Suspended, o.Next = f.Clean, f.Code, f.Suspended, f.Next
 	return nil
-}
-
-// dropTargets takes the targets of all stages away.
-func dropTargets(l *Ledger, a *App) {
-	for _, s := range a.Order {
-		drop(l, a, s)
-	}
-}
-
-// drop takes a stage's targets away: its executors have all cores then.
-func drop(l *Ledger, a *App, s *Stage) {
-	if len(s.Targets) > 0 {
-		s.Targets = nil
-		changeStage(l, s)
-		change(l, a, partTargets)
-	}
 }

@@ -54,18 +54,18 @@ type nodeRecord struct {
 // save has v saved under key as JSON. What a ledger saves are its own plain structs with
 // finite numbers, so that encoding them cannot fail; if it did, the record would
 // be missing after a restart and nothing else.
-func (l *Ledger) save(key string, v any) {
+func (b *batch) save(key string, v any) {
 	value, err := json.Marshal(v)
-	l.encoded(key, value, err)
+	b.encoded(key, value, err)
 }
 
 // encoded saves an encoded value, or keeps why there is none.
-func (l *Ledger) encoded(key string, value []byte, err error) {
+func (b *batch) encoded(key string, value []byte, err error) {
 	if err != nil {
-		l.batch.faults = append(l.batch.faults, fmt.Errorf("encode %s: %w", key, err))
+		b.faults = append(b.faults, fmt.Errorf("encode %s: %w", key, err))
 		return
 	}
-	l.put(key, value)
+	b.put(key, value)
 }
 
 // counters is the record of the ledger's own.
@@ -78,18 +78,18 @@ func (l *Ledger) counters() counterRecord {
 func (l *Ledger) saveCounters() {
 	if now := l.counters(); now != l.batch.saved {
 		l.batch.saved = now
-		l.save(counterKey, now)
+		l.batch.save(counterKey, now)
 	}
 }
 
 // saveApp saves what has changed of a.
-func (l *Ledger) saveApp(a *App) {
-	number, v, flushes := l.batch.number, &a.versions, isNew(l, a, partFlush)
-	if a.Folded != nil && isNew(l, a, partFolded) {
-		l.save(foldedKey(a.ID), a.Folded)
+func (b *batch) saveApp(a *App) {
+	number, v, flushes := b.number, &a.versions, b.isNew(a, partFlush)
+	if a.Folded != nil && b.isNew(a, partFolded) {
+		b.save(foldedKey(a.ID), a.Folded)
 	}
-	if a.Profile != nil && isNew(l, a, partProfile) {
-		l.save(ownProfile(a.ID), a.Profile.Recorded)
+	if a.Profile != nil && b.isNew(a, partProfile) {
+		b.save(ownProfile(a.ID), a.Profile.Recorded)
 	}
 	for _, s := range a.Order {
 		stale, dirty := s.versions.counted > s.versions.flushed, s.versions.changed == number
@@ -98,82 +98,82 @@ func (l *Ledger) saveApp(a *App) {
 		// to the next flush. Samples are many: no event waits for them.
 		if flush || stale && dirty && s.Done != nil {
 			value, err := appendNumbers(s.Counters)
-			l.encoded(countersKey(a.ID, s.Key()), value, err)
+			b.encoded(countersKey(a.ID, s.Key()), value, err)
 		}
 		if dirty {
-			l.save(stageKey(a.ID, s.Key()), stageRecord{Layout, s.StageRecord})
+			b.save(stageKey(a.ID, s.Key()), stageRecord{Layout, s.StageRecord})
 		}
 		if flush {
 			s.versions.flushed = number
-			l.saveSamples(a.ID, s)
+			b.saveSamples(a.ID, s)
 		}
 	}
-	if isNew(l, a, partRecord) || flushes && v.newer(partFigures, v.kept) {
+	if b.isNew(a, partRecord) || flushes && v.newer(partFigures, v.kept) {
 		v.kept = number
-		l.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
+		b.save(appKey(a.ID), appRecord{V: Layout, ID: a.ID, Name: a.Name, Tenant: a.stored(), Promise: a.Promise,
 			Outcome: a.Outcome, Notice: a.Notice, Notices: a.Notices, Directive: a.Directive})
 	}
 	if flushes {
-		l.saveUsage(a)
+		b.saveUsage(a)
 	}
-	if isNew(l, a, partMarks) {
+	if b.isNew(a, partMarks) {
 		r := markRecord{V: Layout, Marks: a.Marks}
 		for _, x := range a.Tenant.Executors {
 			r.PlanEpochs = append(r.PlanEpochs, x.planEpoch)
 		}
-		l.save(marksKey(a.ID), r)
+		b.save(marksKey(a.ID), r)
 	}
 }
 
 // saveUsage saves the CPU time of a's executors: it grows all the time, and their
 // record need not be written for it.
-func (l *Ledger) saveUsage(a *App) {
+func (b *batch) saveUsage(a *App) {
 	used := make([]units.Work, 0, len(a.Tenant.Executors))
 	for _, x := range a.Tenant.Executors {
 		used = append(used, x.CPU)
 	}
 	value, err := appendNumbers(used)
-	l.encoded(usageKey(a.ID), value, err)
+	b.encoded(usageKey(a.ID), value, err)
 }
 
 // saveSamples saves what has come since it was called last; all, where what was
 // saved has been thinned since.
-func (l *Ledger) saveSamples(id api.AppID, s *Stage) {
+func (b *batch) saveSamples(id api.AppID, s *Stage) {
 	if s.Samples.thinned {
-		l.removeSamples(id, s)
+		b.removeSamples(id, s)
 	}
 	fresh := s.Samples.list[s.Samples.saved:]
 	if len(fresh) == 0 {
 		return
 	}
-	l.put(pieceKey(id, s.Key(), s.Samples.pieces), appendSamples(make([]byte, 0, 2+sampleSize*len(fresh)), fresh))
+	b.put(pieceKey(id, s.Key(), s.Samples.pieces), appendSamples(make([]byte, 0, 2+sampleSize*len(fresh)), fresh))
 	s.Samples.saved = len(s.Samples.list)
 	s.Samples.pieces++
 }
 
 // removeSamples removes what is saved of s's samples.
-func (l *Ledger) removeSamples(id api.AppID, s *Stage) {
+func (b *batch) removeSamples(id api.AppID, s *Stage) {
 	for number := range s.Samples.pieces {
-		l.put(pieceKey(id, s.Key(), number), nil)
+		b.put(pieceKey(id, s.Key(), number), nil)
 	}
 	s.Samples.saved, s.Samples.pieces, s.Samples.thinned = 0, 0, false
 }
 
-func (l *Ledger) removeApp(a *App) {
-	l.put(appKey(a.ID), nil)
-	l.put(marksKey(a.ID), nil)
-	l.put(usageKey(a.ID), nil)
-	l.put(foldedKey(a.ID), nil)
+func (b *batch) removeApp(a *App) {
+	b.put(appKey(a.ID), nil)
+	b.put(marksKey(a.ID), nil)
+	b.put(usageKey(a.ID), nil)
+	b.put(foldedKey(a.ID), nil)
 	if a.Profile != nil {
-		l.put(ownProfile(a.ID), nil)
+		b.put(ownProfile(a.ID), nil)
 	}
 	for _, s := range a.Order {
-		l.removeStage(a.ID, s)
+		b.removeStage(a.ID, s)
 	}
 }
 
-func (l *Ledger) removeStage(id api.AppID, s *Stage) {
-	l.put(stageKey(id, s.Key()), nil)
-	l.put(countersKey(id, s.Key()), nil)
-	l.removeSamples(id, s)
+func (b *batch) removeStage(id api.AppID, s *Stage) {
+	b.put(stageKey(id, s.Key()), nil)
+	b.put(countersKey(id, s.Key()), nil)
+	b.removeSamples(id, s)
 }

@@ -129,7 +129,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		dirty = dirty || n.Epoch == 0 || left || !slices.Equal(plan.exiting, n.plan.exiting) ||
 			!slices.EqualFunc(plan.entries, n.plan.entries, (*planEntry).sameExecutors)
 		n.plan, n.Epoch, n.book.lend = plan, l.nextEpoch(), plan.lend
-		dirty = dirty || !l.noteEpoch(n)
+		dirty = dirty || !l.batch.noteEpoch(n)
 		n.Published = l.uptime
 		for _, here := range l.allocations[n.Node] {
 			if here.since == 0 && n.UnknownExecutors(here.App.ID) == nil {
@@ -138,7 +138,7 @@ func (l *Ledger) compare(n *Node) (renewed bool) {
 		}
 	}
 	if dirty {
-		l.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord, n.Allegiance.Theirs, n.book.lend})
+		l.batch.save(planKey(n.Node), nodeRecord{Layout, n.NodeRecord, n.Allegiance.Theirs, n.book.lend})
 	}
 	return renewed
 }
@@ -190,12 +190,12 @@ func (l *Ledger) leave(n *Node, plan content) (news bool) {
 
 // noteEpoch puts the epoch of n's Plan into the records of the applications there
 // that are saved with this batch, and reports whether there are any.
-func (l *Ledger) noteEpoch(n *Node) bool {
+func (b *batch) noteEpoch(n *Node) bool {
 	noted := false
-	for _, here := range l.allocations[n.Node] {
-		if isNew(l, here.App, partRecord|partMarks) {
+	for _, here := range n.book.tenants {
+		if b.isNew(here.App, partRecord|partMarks) {
 			here.Executors[0].planEpoch, noted = n.Epoch, true
-			change(l, here.App, partMarks)
+			b.change(here.App, partMarks)
 		}
 	}
 	return noted
@@ -230,7 +230,7 @@ func (v View) Plan(n *Node) api.Plan {
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band,
 			Class: a.Tenant.Class, Least: entry.least, Reserved: entry.reserved, Cap: entry.most,
 			Component: entry.component, Executors: entry.executors, Loans: entry.lent, Taken: entry.taken}
-		t := l.allocation(a, n.Node)
+		t := v.Allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.
 		}
@@ -298,7 +298,7 @@ func (l *Ledger) direct(a *App) (renewed bool) {
 	}
 	d.Epoch, d.Executors = l.nextEpoch(), append([]api.DirectiveExecutor{}, d.Executors...)
 	a.Directive = d
-	change(l, a, partRecord)
+	l.batch.change(a, partRecord)
 	return true
 }
 

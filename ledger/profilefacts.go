@@ -70,24 +70,24 @@ func (f RunTakenBack) apply(l *Ledger) error {
 func keepProfile(l *Ledger, p *Profile) {
 	id := p.id()
 	value, err := l.profiles.put(l.now, p)
-	l.encoded(profileKey(id), value, err)
+	l.batch.encoded(profileKey(id), value, err)
 	if l.cfg.Profiles > 0 {
 		bounds := profileBounds{l.cfg.Profiles, l.cfg.ProfileBytes, l.cfg.ProfileAge}
 		for _, gone := range l.profiles.bound(l.now, bounds, id) {
-			gone.remove(l)
+			gone.remove(&l.batch)
 		}
 	}
 }
 
 func dropProfile(l *Ledger, id profileID) {
-	l.profiles.stored[id].remove(l)
+	l.profiles.stored[id].remove(&l.batch)
 	l.profiles.drop(id)
 }
 
 // remove removes what is stored of p.
-func (p *Profile) remove(l *Ledger) {
-	l.put(profileKey(p.id()), nil)
-	removeFacets(p, l)
+func (p *Profile) remove(b *batch) {
+	b.put(profileKey(p.id()), nil)
+	removeFacets(p, b)
 }
 
 // useProfile takes in that p is matched to a run.

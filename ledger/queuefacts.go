@@ -50,7 +50,7 @@ func (f Started) apply(l *Ledger) error {
 	} else if f.Matched {
 		useProfile(l, stored)
 		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
-		change(l, a, partProfile)
+		l.batch.change(a, partProfile)
 	}
 	l.waiting = nil
 	l.changed.touch(PartApps | PartWaiting)
@@ -85,9 +85,9 @@ func (f QueueLearnt) apply(l *Ledger) error {
 		})
 		delete(l.learnt, oldest)
 		delete(l.taught, oldest)
-		l.put(queueKey(oldest), nil)
+		l.batch.put(queueKey(oldest), nil)
 	}
-	l.put(queueKey(f.Key), f.State)
+	l.batch.put(queueKey(f.Key), f.State)
 	return nil
 }
 

@@ -48,7 +48,7 @@ func (s *subject) takeIn(l *Ledger, f Fact) (err error) {
 		lodge(lodged, s.app, l)
 		if observed != s.app.held.observed {
 			for _, node := range s.app.Seats() {
-				retell(l, l.nodes[node], l.allocation(s.app, node))
+				l.batch.retell(l.nodes[node], l.View().Allocation(s.app, node))
 			}
 		}
 	case s.node != nil:
@@ -90,12 +90,34 @@ func takeIn[T Subject](x T, l *Ledger, f Fact) (changed bool, err error) {
 	}
 	for place, k := range kinds {
 		if h := now.at(place); h.batch == l.batch.number {
-			now.list[place] = k.keep(l, facetKey(k, x), h.value)
+			now.list[place] = k.keep(&l.batch, facetKey(k, x), h.value)
 		}
 	}
 	now.count(kinds)
 	*facetsOf(x) = now
 	return changed, nil
+}
+
+// changes gives what the fact is about the version of the batch.
+func (s *subject) changes(l *Ledger) {
+	if s.app != nil {
+		l.batch.change(s.app, s.parts)
+	}
+	if s.stage != nil {
+		l.batch.changeStage(s.stage)
+	}
+	if s.of != 0 {
+		l.batch.changeNode(s.node, s.of)
+	}
+	if n := s.node; n != nil {
+		switch gives := n.gives(); {
+		case gives < n.book.gave:
+			l.changed.touch(PartOffer | PartLess)
+		case gives > n.book.gave:
+			l.changed.touch(PartOffer)
+		}
+		n.book.gave = n.gives()
+	}
 }
 
 // OfApp is embedded in facts of facets of applications: the application that the fact is about. Why tells its user why

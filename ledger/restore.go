@@ -60,18 +60,18 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		case strings.HasPrefix(r.Key, queuePrefix):
 			err = restoreLearnt(l, r)
 		case strings.HasPrefix(r.Key, historyPrefix):
-			err = restoreEnded(l, r)
+			err = l.history.restore(r)
 		case strings.HasPrefix(r.Key, runsPrefix):
 			err = l.history.runs.restore(r)
 		case strings.HasPrefix(r.Key, facetPrefix):
 			kept[r.Key] = r
 		}
-		if err := aside(l, r.Key, err, r); err != nil {
+		if err := l.batch.aside(r.Key, err, r); err != nil {
 			return err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(parts)) {
-		if err := aside(l, appKey(id), restoreApp(l, id, parts[id]), parts[id]...); err != nil {
+		if err := l.batch.aside(appKey(id), restoreApp(l, id, parts[id]), parts[id]...); err != nil {
 			return err
 		}
 	}
@@ -91,26 +91,6 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 	slices.SortFunc(l.history.ended, func(a, b *Ended) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Detail.ID, b.Detail.ID))
 	})
-	return nil
-}
-
-// aside takes records out of what is read at a start, because of err. It returns an error where no
-// planner can do without them. What they were about is not lost with them: nodes and drivers say
-// what they have, and profiles are recorded anew.
-func aside(l *Ledger, what string, err error, records ...api.Pair) error {
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("%s: %w", what, err)
-	if errors.Is(err, errLayout) {
-		return err
-	}
-	for _, r := range records {
-		l.put(asidePrefix+r.Key, r.Value)
-		l.put(r.Key, nil)
-	}
-	l.batch.faults = append(l.batch.faults, fmt.Errorf("it cannot be read and is set aside, under %s: %w",
-		asidePrefix, err))
 	return nil
 }
 
@@ -204,7 +184,7 @@ func restoreNode(l *Ledger, r api.Pair) error {
 	}
 	if moved || err != nil {
 		n.Drained = n.Drained && !n.book.held.drains // An earlier release counted both together.
-		changeNode(l, n, nodeState)                  // So that it has one again.
+		l.batch.changeNode(n, nodeState)             // So that it has one again.
 	}
 	l.relist()
 	return err
@@ -239,7 +219,7 @@ func decodeProfile(r api.Pair) (p *Profile, used units.Instant, err error) {
 	return p, record.Used, err
 }
 
-func restoreEnded(l *Ledger, r api.Pair) error {
+func (h *history) restore(r api.Pair) error {
 	var record endedRecord
 	if err := decode(r, &record, &record.V); err != nil {
 		return err
@@ -256,7 +236,6 @@ func restoreEnded(l *Ledger, r api.Pair) error {
 		d.Headline = before.Detail.Outcome
 	}
 	record.Bytes = len(r.Value)
-	h := &l.history
 	h.ended, h.bytes = append(h.ended, &record.Ended), h.bytes+record.Bytes
 	return nil
 }
@@ -287,7 +266,7 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 			err = decode(r, &marks, &marks.V)
 		case r.Key == usageKey(id):
 			used, err = readNumbers[units.Work](r.Value)
-			err = aside(l, r.Key, err, r)
+			err = l.batch.aside(r.Key, err, r)
 		case r.Key == foldedKey(id):
 			err = decode(r, &a.Folded, nil)
 		case r.Key == ownProfile(id):
@@ -301,13 +280,13 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 			a.Order = append(a.Order, &Stage{StageRecord: record.StageRecord})
 		case strings.HasPrefix(r.Key, countersPrefix(id)):
 			counters[r.Key], err = readNumbers[Counters](r.Value)
-			err = aside(l, r.Key, err, r)
+			err = l.batch.aside(r.Key, err, r)
 		case strings.HasPrefix(r.Key, samplesPrefix(id)):
 			var p piece
 			if p, err = restorePiece(id, r); err == nil {
 				pieces = append(pieces, p)
 			}
-			err = aside(l, r.Key, err, r)
+			err = l.batch.aside(r.Key, err, r)
 		}
 		if err != nil {
 			return err
@@ -327,7 +306,7 @@ func restoreApp(l *Ledger, id api.AppID, pairs []api.Pair) error {
 	a.restoreSamples(pieces)
 	moved, err := takeOver(a, l, before)
 	if moved {
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 	if err != nil {
 		return err
@@ -347,7 +326,7 @@ func (k keptFacets) restore(l *Ledger) error {
 	for _, facet := range slices.Concat(appKinds, nodeKinds, profileKinds) {
 		for _, key := range slices.Sorted(maps.Keys(k)) {
 			if strings.HasPrefix(key, facetPrefix+facet.name+"/") {
-				l.put(key, nil)
+				l.batch.put(key, nil)
 			}
 		}
 	}
@@ -366,7 +345,7 @@ func restoreHeld[T Subject](all []T, l *Ledger, kept keptFacets) error {
 				continue
 			}
 			h, err := k.restore(r)
-			if err = aside(l, key, err, r); err != nil {
+			if err = l.batch.aside(key, err, r); err != nil {
 				return err
 			}
 			*has = has.with(place, h)
@@ -402,7 +381,7 @@ func takeOver[T Subject](x T, l *Ledger, record []byte) (moved bool, err error) 
 			return false, err
 		}
 		if value != nil {
-			*has, moved = has.with(place, k.keep(l, facetKey(k, x), value)), true
+			*has, moved = has.with(place, k.keep(&l.batch, facetKey(k, x), value)), true
 		}
 	}
 	has.count(*kindsOf[T]())

@@ -76,7 +76,7 @@ func (f SeatsLooked) apply(l *Ledger) error {
 	}
 	if a.Tenant.Crowded != f.Crowded {
 		a.Tenant.Crowded = f.Crowded
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 	return nil
 }
@@ -227,14 +227,14 @@ func outdate(l *Ledger, a *App) {
 	if a.Promise.Mode != Off {
 		a.Promise.Mode = Unpaced
 	}
-	dropTargets(l, a)
+	l.batch.dropTargets(a)
 	for _, s := range a.opened {
-		l.removeStage(a.ID, s)
+		l.batch.removeStage(a.ID, s)
 		delete(a.Stages, s.Key())
 		a.Order = slices.DeleteFunc(a.Order, func(o *Stage) bool { return o == s })
 	}
 	a.opened = nil
-	change(l, a, partTargets)
+	l.batch.change(a, partTargets)
 }
 
 // ExecutorNamed: the driver of an application that was taken over has an executor of which no

@@ -15,7 +15,7 @@ const mostShortages = 32
 func noteShortages(l *Ledger, n *Node, s *api.NodeStatus) {
 	for i := range s.Shortages {
 		if a := l.apps[s.Shortages[i].App]; a != nil && a.Running() {
-			change(l, a, partFigures)
+			l.batch.change(a, partFigures)
 			a.lack(n.Node, a.At(l.now), s.Shortages[i])
 		}
 	}
@@ -25,7 +25,7 @@ func noteShortages(l *Ledger, n *Node, s *api.NodeStatus) {
 		if at < 0 || slices.ContainsFunc(s.Shortages, func(x api.Shortage) bool { return x.App == a.ID }) {
 			continue
 		}
-		change(l, a, partFigures)
+		l.batch.change(a, partFigures)
 		a.Tenant.Short[at].End = a.At(l.now)
 	}
 }

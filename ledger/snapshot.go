@@ -28,8 +28,7 @@ func (v View) Snapshot() View {
 	for _, a := range v.Waiting() {
 		s.waiting = append(s.waiting, s.apps[a.ID])
 	}
-	l.list()
-	for _, n := range l.ordered {
+	for _, n := range v.Nodes() {
 		c := n.copy()
 		s.nodes[c.Node], s.ordered = c, append(s.ordered, c)
 		if c.Draining() {

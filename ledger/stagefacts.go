@@ -34,7 +34,7 @@ func (f StageReady) apply(l *Ledger) error {
 			s.versions.counted, s.copied = l.batch.number, nil
 		}
 	}
-	changeStage(l, s)
+	l.batch.changeStage(s)
 	launched(l, a, f.At)
 	l.forget(a)
 	return nil
@@ -47,7 +47,7 @@ func launched(l *Ledger, a *App, at units.Seconds) {
 		return
 	}
 	a.Promise.Launched, a.Promise.First = true, at
-	change(l, a, partRecord)
+	l.batch.change(a, partRecord)
 	for _, x := range a.Tenant.Executors {
 		measure(l, a, x)
 	}
@@ -59,7 +59,7 @@ func measure(l *Ledger, a *App, x *Executor) {
 		return
 	}
 	x.Base, x.Based = x.UsedAt(a.Promise.First), true
-	change(l, a, partFigures)
+	l.batch.change(a, partFigures)
 }
 
 // forget drops the oldest ended stage attempt when there are too many, as in an
@@ -72,9 +72,9 @@ func (l *Ledger) forget(a *App) {
 		if s.Done != nil {
 			a.Order = append(a.Order[:i], a.Order[i+1:]...)
 			delete(a.Stages, s.Key())
-			l.removeStage(a.ID, s)
+			l.batch.removeStage(a.ID, s)
 			a.Promise.Forgotten++
-			change(l, a, partRecord)
+			l.batch.change(a, partRecord)
 			return
 		}
 	}
@@ -109,7 +109,7 @@ func (f StageAimed) apply(l *Ledger) error {
 	// An observed stage has all cores, whatever its target says.
 	if !a.Promise.Targeted && !a.Observed() {
 		a.Promise.Targeted = true
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 	s.Targets = nil
 	a.bind(s, f.Targets)
@@ -232,7 +232,7 @@ func (f StageEnded) apply(l *Ledger) error {
 	}
 	if first := f.Done.FirstLaunch; first > 0 && a.Order[0] == s && !a.Partial() {
 		a.Promise.First = first
-		change(l, a, partRecord)
+		l.batch.change(a, partRecord)
 	}
 	last := f.Done.LastFinish
 	if f.Done.Failed {
@@ -242,6 +242,6 @@ func (f StageEnded) apply(l *Ledger) error {
 	if !f.Done.Failed {
 		advanced(a, l)
 	}
-	drop(l, a, s)
+	l.batch.drop(a, s)
 	return nil
 }

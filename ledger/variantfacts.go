@@ -38,7 +38,7 @@ func (f VariantTaken) apply(l *Ledger) error {
 		if s.Done != nil {
 			a.Profile.ended(s.Key().Stage)
 		}
-		changeStage(l, s)
+		l.batch.changeStage(s)
 	}
 	for _, execution := range a.Promise.Queries {
 		a.Profile.queryEnded(execution)

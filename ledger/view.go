@@ -106,7 +106,10 @@ func (v View) Node(name string) *Node { return v.l.nodes[name] }
 
 // Nodes returns all nodes in order of name.
 func (v View) Nodes() []*Node {
-	v.l.list()
+	if l := v.l; l.ordered == nil {
+		l.ordered = sorted(l.nodes)
+		l.drains = slices.DeleteFunc(slices.Clone(l.ordered), func(n *Node) bool { return !n.Draining() })
+	}
 	return v.l.ordered
 }
 
@@ -115,16 +118,8 @@ func (v View) Division(n *Node) *api.Division { return cmp.Or(n.Division, v.l.wi
 
 // Draining returns the nodes that drain, in order of name.
 func (v View) Draining() []*Node {
-	v.l.list()
+	v.Nodes() // Both are listed together.
 	return v.l.drains
-}
-
-// list brings the lists of nodes up to date.
-func (l *Ledger) list() {
-	if l.ordered == nil {
-		l.ordered = sorted(l.nodes)
-		l.drains = slices.DeleteFunc(slices.Clone(l.ordered), func(n *Node) bool { return !n.Draining() })
-	}
 }
 
 // Live returns the nodes that may get executors, in order of name.
@@ -177,7 +172,16 @@ func (v View) Newest(user, profile string, id api.AppID) (owner string, newest b
 }
 
 // Allocation is what a has on the node, nil for nothing.
-func (v View) Allocation(a *App, node string) *Allocation { return v.l.allocation(a, node) }
+func (v View) Allocation(a *App, node string) *Allocation {
+	if a == nil {
+		return nil
+	}
+	here := v.l.allocations[node]
+	if i, found := slices.BinarySearchFunc(here, a.ID, (*Allocation).compare); found {
+		return here[i]
+	}
+	return nil
+}
 
 // Allocations are who has executors on the node, in order of application.
 func (v View) Allocations(node string) []*Allocation { return v.l.allocations[node] }

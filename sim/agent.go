@@ -72,9 +72,13 @@ func (w *World) newAgent(id uint64, spec NodeSpec) *agent {
 		m: plant.Machine{Plant: w.plant, Name: spec.Name, ID: id, Cores: float64(spec.Cores), Speed: spec.Speed,
 			Others: float64(spec.Others), Rates: [2]float64{float64(spec.Rates.Disk), float64(spec.Rates.Network)}},
 		rates: spec.Rates}
-	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, "boot-"+spec.Name
+	a.cfg.Node, a.cfg.Host, a.cfg.Boot = spec.Name, spec.Name, a.m.Boot()
 	a.cfg.Total, a.cfg.Offered, a.cfg.Memory = spec.Cores, spec.Offered, spec.Memory
 	a.full = spec.Memory
+	if spec.Attach {
+		a.cfg.Hosts = []string{spec.Name}
+		w.plant.Managed = append(w.plant.Managed, &a.m)
+	}
 	a.tick = des.NewTimer(rankNode, id, a)
 	a.wake = des.NewTimer(rankNode, id, a)
 	a.greeting = des.NewTimer(rankNode, id, a)
@@ -127,6 +131,9 @@ func (a *agent) up() error {
 // down ends it as kill -9 does; its executors run on under the quotas in force.
 func (a *agent) down() {
 	a.engine, a.starting = nil, 0
+	for _, p := range a.m.Processes() {
+		p.Unsought = p.Driver.App.Attach != nil // The next one has yet to seek it.
+	}
 	a.w.clock.Cancel(&a.tick)
 	a.w.clock.Cancel(&a.wake)
 	a.w.clock.Cancel(&a.greeting)
@@ -221,11 +228,12 @@ func (a *agent) read(tick bool) {
 	s.Failures = append(s.Failures[:0], a.failed...)
 	a.failed = a.failed[:0]
 	s.HostUsed, s.Deaf = 0, a.deaf()
-	for cap(s.Executors) < len(a.m.Processes()) {
+	procs := a.m.Held()
+	for cap(s.Executors) < len(procs) {
 		s.Executors = append(s.Executors[:cap(s.Executors)], node.ExecutorSample{})
 	}
-	s.Executors = s.Executors[:len(a.m.Processes())]
-	for i, p := range a.m.Processes() {
+	s.Executors = s.Executors[:len(procs)]
+	for i, p := range procs {
 		x := &s.Executors[i]
 		if !tick {
 			*x = node.ExecutorSample{}
@@ -302,6 +310,10 @@ func (a *agent) act(x *node.Action) {
 			a.poison(x.Status)
 		}
 	case node.ActStart:
+		if x.Launch.Attach != nil {
+			a.seek(x.Key)
+			return
+		}
 		a.start(x.Key, *x.Launch, x.Lent)
 	case node.ActStop:
 		a.w.check.stopped(a, x.Key)
@@ -384,7 +396,7 @@ func (a *agent) start(key node.Key, launch api.Launch, lent bool) {
 
 func (a *agent) stop(key node.Key) {
 	a.w.clock.After(stopTime, rankNode, a.m.ID, func() {
-		if p := a.m.Find(key); p != nil {
+		if p := a.m.Find(key); p != nil && !letGo(p) {
 			p.Kill("stopped", 143)
 			a.m.Remove(p)
 		}

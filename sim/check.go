@@ -308,7 +308,7 @@ func (c *check) stopped(a *agent, key node.Key) {
 	if d := c.w.driver(p); d.spark.Stopped || d.unwanted || d.refused != nil || key.App != d.reply.AppID {
 		return
 	}
-	if c.drains(a) || c.given[key] || a.seen.lent[key] {
+	if c.drains(a) || c.given[key] || a.seen.lent[key] || p.Driver.App.Attach != nil {
 		return
 	}
 	c.w.fail("node %s stops executor %s, whose driver runs", a.m.Name, key)

@@ -116,6 +116,9 @@ func (d *Driver) send(r driver.Request) {
 	if !launch.OffHeapFixed {
 		launch.OffHeap = d.reply.OffHeap // Its executors are started with that.
 	}
+	if t := d.spark.App.Attach; t != nil {
+		launch.Attach = &api.Attach{Manager: api.ManagerYARN, App: "application_1", Least: t.Least, Most: t.Most}
+	}
 	registration := api.RegisterRequest{V: api.Version, Submission: d.spark.Submission, Name: d.spark.App.Name,
 		Profile: d.spark.App.Profile, Deadline: d.spark.App.Deadline, Elapsed: d.spark.Elapsed(),
 		RequireFeasible: d.spark.App.RequireFeasible, Mode: d.spark.App.Mode, Class: d.spark.App.Class,

@@ -9,15 +9,19 @@ import (
 	"testing"
 )
 
-// sums has a sum of all that happens in the world of each seed that RunChaos runs: what is to change nothing leaves the
-// file as it is. `go test ./sim -run TestInvariants -seeds 300 -rewrite` makes it anew; the commit says why that is right.
-const sums = "testdata/histories.sums"
+// historySums has a sum of all that happens in the world of each seed that RunChaos runs: what is to change nothing
+// leaves the file as it is. `go test ./sim -run TestInvariants -seeds 300 -rewrite` makes it anew; the commit says why
+// that is right.
+const historySums = "testdata/histories.sums"
+
+// attachedSums has them of worlds whose executors another cluster manager starts: -run TestAttachedWhatever -seeds 60.
+const attachedSums = "testdata/attached.sums"
 
 // compareSums compares the histories of the first seeds with what the file says of them.
-func compareSums(t *testing.T, histories []string) {
+func compareSums(t *testing.T, file string, histories []string) {
 	t.Helper()
 	stored := make(map[string]string)
-	text, err := os.ReadFile(sums)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Log(err)
 	}
@@ -36,7 +40,7 @@ func compareSums(t *testing.T, histories []string) {
 	if !rewrites() {
 		return
 	}
-	if err := os.WriteFile(sums, []byte(made.String()), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(made.String()), 0o644); err != nil {
 		t.Error(err)
 	}
 }

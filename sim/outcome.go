@@ -38,8 +38,10 @@ type Outcome struct {
 	Verdict  api.Verdict `json:"verdict,omitempty"`
 	Reserved bool        `json:"reserved,omitempty"`
 	// Waited is how long it was queued. Memory is nil where its application declares none.
-	Waited units.Seconds  `json:"waited_s,omitempty"`
-	Memory *MemoryOutcome `json:"memory,omitempty"`
+	Waited units.Seconds `json:"waited_s,omitempty"`
+	// Executors is how many it had in the mean of another cluster manager.
+	Executors float64        `json:"executors,omitempty"`
+	Memory    *MemoryOutcome `json:"memory,omitempty"`
 }
 
 // MemoryOutcome is what became of the off-heap memory of an application's executors: how
@@ -64,6 +66,7 @@ func (d *Driver) Outcome() (Outcome, error) {
 		CoreSeconds: float64(r.CoreSeconds),
 		Changes:     r.QuotaChanges, Pacing: r.Pacing}
 	o.Waited, o.Verdict, o.Reserved = d.waited, d.verdict, d.w.granted[d.reply.AppID]
+	o.Executors = d.spark.Manager.Held()
 	if d.spark.App.Memory.Heap > 0 {
 		o.Memory = &MemoryOutcome{}
 		for _, x := range r.Executors {

@@ -28,6 +28,8 @@ type NodeSpec struct {
 	Others units.Cores
 	// Rates are those of its disks and its network, 0 for any number that nobody knows.
 	Rates api.NodeRates
+	// Attach says that its node controller starts no executors, and holds those of another cluster manager.
+	Attach bool
 }
 
 // The ranks order what happens at one instant: the plant moves first, then what it

@@ -129,7 +129,7 @@ func TestInvariantsHoldWhateverHappens(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	compareSums(t, histories)
+	compareSums(t, historySums, histories)
 }
 
 // TestAnApplicationWithoutExecutorsFails: where executors die again and again the

@@ -2,7 +2,9 @@ package attach
 
 import (
 	"cmp"
+	"math"
 
+	"github.com/sparkpacer/pacer/sim"
 	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
@@ -10,10 +12,8 @@ import (
 type Result struct {
 	Seed     uint64
 	Deadline float64
-	// Ended is when it ended, in seconds, Held how many executors it had in the mean until then, and Asked how many it
-	// asked for first.
+	// Ended is when it ended, in seconds, and Held how many executors it had in the mean until then.
 	Ended, Held float64
-	Asked       int
 	// Fewest is the least number of executors with which the oracle keeps the deadline, 0 for none, and Needs how many
 	// it has then in the mean.
 	Fewest int
@@ -56,32 +56,30 @@ func Run(o experiment.Options) (Runs, error) {
 }
 
 func run(seed uint64) (Result, error) {
-	r := Result{Seed: seed}
-	j, err := draw(seed)
+	today, recorded := draw(seed)
+	r := Result{Seed: seed, Deadline: float64(today.Deadline)}
+	profile, _, err := sim.Record(world(seed+1<<32), recorded)
 	if err != nil {
 		return r, err
 	}
-	r.Deadline = j.deadline
-	for n := 1; n <= most && r.Fewest == 0; n++ {
-		w := newWorld(j, &fixed{n: n})
-		if _, err := w.run(); err != nil {
+	// No world is so kind that executors do more than their cores, but for noise: fewer are not tried.
+	work := 0.0
+	for _, s := range today.Stages {
+		work += float64(s.Work)
+	}
+	least := int(math.Ceil(0.9 * work / float64(today.ExecutorCores) / r.Deadline))
+	for n := max(1, least); n <= most && r.Fewest == 0; n++ {
+		_, o, err := sim.Record(world(seed), fixed(today, n))
+		if err != nil {
 			return r, err
 		}
-		if w.now <= j.deadline {
-			r.Fewest, r.Needs = n, w.held/w.now
+		if o.Duration <= today.Deadline {
+			r.Fewest, r.Needs = n, o.Executors
 		}
 	}
-	p, err := plan(j)
-	if err != nil {
-		return r, err
-	}
-	r.Asked = p.wanted()
-	w := newWorld(j, p)
-	if _, err := w.run(); err != nil {
-		return r, err
-	}
-	r.Ended, r.Held = w.now, w.held/w.now
-	return r, p.fault
+	o, err := sim.Pace(world(seed), today, profile, 0)
+	r.Ended, r.Held = float64(o.Duration), o.Executors
+	return r, err
 }
 
 // LatePct is how many in a hundred ended after their deadlines, of those that could be met.

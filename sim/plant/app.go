@@ -40,6 +40,8 @@ type App struct {
 	ExecutorCores int
 	// Nodes is on how many nodes it has executors; the zero value leaves that to the planner.
 	Nodes api.NodeRange
+	// Attach says that another cluster manager starts its executors, nil where nodes do.
+	Attach *Attach
 }
 
 // Grown is a, which reads, does and writes that many times as much.
@@ -111,6 +113,11 @@ func (a App) Validate() error {
 	check(a.ExecutorCores >= 0 && a.ExecutorCores <= 1024, "executors have %d cores, want 0 to 1024", a.ExecutorCores)
 	check(a.Nodes.Least >= 0 && (a.Nodes.Most == 0 || a.Nodes.Least <= a.Nodes.Most),
 		"application %s has executors on %d nodes at least and on %d at most", a.Name, a.Nodes.Least, a.Nodes.Most)
+	if t := a.Attach; t != nil {
+		check(a.ExecutorCores > 0 && t.Least >= 0 && t.Most >= max(1, t.Least) && t.Most <= api.MostExecutors &&
+			within(float64(t.Wait), 0, long), "executors of %d cores from another manager, %d to %d within %v s",
+			a.ExecutorCores, t.Least, t.Most, float64(t.Wait))
+	}
 	check(within(a.Bend, 0, 100), "bend is %v, want 0 to 100", a.Bend)
 	for i, s := range a.Stages {
 		at := fmt.Sprintf("stage %d: ", i)

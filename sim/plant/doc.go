@@ -11,6 +11,7 @@
 //	Pools    the off-heap memory of a Process that declares a heap, with its group's limit
 //	Driver   an application's driver without its conversation with a planner
 //	App      an application: its stages, and what its tasks take
+//	Manager  another cluster manager, which starts the executors that an application asks for (App.Attach)
 //
 // # How it goes
 //

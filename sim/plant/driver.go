@@ -28,7 +28,8 @@ type Driver struct {
 	Stopped, Exited bool
 	Duration        units.Seconds
 	// Seen is the greatest number of an executor that has registered.
-	Seen int
+	Seen    int
+	Manager *Manager
 
 	plant *Plant
 	say   func(api.Event)
@@ -69,6 +70,7 @@ func (p *Plant) NewDriver(a App, id uint64, home *Machine, say func(api.Event)) 
 		d.stages = append(d.stages, p.newStageRun(d, i, &d.App.Stages[i]))
 	}
 	d.left = len(d.stages)
+	d.Manager = p.newManager(d)
 	timer := func(f func()) des.Timer { return des.NewTimer(RankDriver, id, des.Call(f)) }
 	d.timers = timers{head: timer(func() { d.started = true; d.advance() }), end: timer(d.finish),
 		leave:   timer(func() { d.Exit(api.Event{Type: api.EventExit, Clean: true}) }),
@@ -95,6 +97,9 @@ func (d *Driver) Alive() bool {
 // Registered says that a planner has taken it, or has again.
 func (d *Driver) Registered(r *api.RegisterReply) {
 	d.registered, d.wanted, d.fixedPart = true, r.Executors, r.FixedPart
+	if d.Manager != nil {
+		d.Manager.app = r.AppID
+	}
 }
 
 // Follow has it go by a directive that is newer than the one in force.
@@ -107,6 +112,7 @@ func (d *Driver) Follow(n *api.Directive) {
 	d.decommission()
 	d.offerAll()
 	d.tellChanges()
+	d.Manager.look()
 	d.maybeStart()
 }
 
@@ -124,7 +130,7 @@ func (d *Driver) Watch() []api.StageKey {
 func (d *Driver) Truth() []api.Event {
 	var out []api.Event
 	for _, p := range d.executors {
-		out = append(out, api.Event{At: d.Elapsed(), Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.Key.ID}})
+		out = append(out, api.Event{At: d.Elapsed(), Type: api.EventExecutorUp, Executor: p.arrival()})
 	}
 	for _, r := range d.stages.running() {
 		out = append(out, api.Event{At: d.Elapsed(), Type: api.EventStageReady, Stage: r.told(d.Bindings.Current(r.key))})
@@ -159,7 +165,7 @@ func (d *Driver) up(p *Process) {
 	d.executors = append(d.executors, p)
 	slices.SortFunc(d.executors, func(a, b *Process) int { return a.Key.Compare(b.Key) })
 	d.Bindings.ExecutorUp(p.Key.ID, p.Machine.Name)
-	d.tell(api.Event{Type: api.EventExecutorUp, Executor: &api.ExecutorEvent{ID: p.Key.ID}})
+	d.tell(api.Event{Type: api.EventExecutorUp, Executor: p.arrival()})
 	d.offerAll()
 	d.tellChanges()
 	d.maybeStart()
@@ -198,6 +204,9 @@ func (d *Driver) maybeStart() {
 	wanted := max(1, len(d.directive.Executors))
 	if d.wanted > 0 { // Of one that was queued it is 0 until it has registered again.
 		wanted = min(wanted, d.wanted)
+	}
+	if d.Manager != nil {
+		wanted = 1 // The others may come much later.
 	}
 	if len(d.executors) < wanted {
 		return
@@ -268,6 +277,7 @@ func (d *Driver) queryDone(r *stageRun) {
 }
 
 func (d *Driver) finish() {
+	d.Manager.count()
 	d.Stopped = true
 	d.Duration = d.Elapsed()
 	d.tell(api.Event{Type: api.EventEnd})
@@ -303,6 +313,7 @@ func (d *Driver) Stop() {
 	for _, r := range d.stages {
 		d.plant.clock.Cancel(&r.gap)
 	}
+	d.Manager.count()
 	d.Stopped = true
 	d.Duration = d.Elapsed()
 }

@@ -56,8 +56,20 @@ func (m *Machine) Clock(at units.Instant) units.Instant {
 	return at + bootTime + units.Instant(m.ID)*units.Instant(137*time.Millisecond)
 }
 
+// Boot is the id of its boot.
+func (m *Machine) Boot() string { return "boot-" + m.Name }
+
 // Processes are the executors on it, in order of start. The caller changes nothing.
 func (m *Machine) Processes() []*Process { return m.procs }
+
+// Held are those of Processes that a node controller holds.
+func (m *Machine) Held() []*Process {
+	unsought := func(p *Process) bool { return p.Unsought }
+	if !slices.ContainsFunc(m.procs, unsought) {
+		return m.procs
+	}
+	return slices.DeleteFunc(slices.Clone(m.procs), unsought)
+}
 
 // Find returns an executor, nil where it is not there.
 func (m *Machine) Find(key node.Key) *Process {

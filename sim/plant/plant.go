@@ -21,6 +21,8 @@ const (
 type Plant struct {
 	// Weights says that drivers tell the sizes of a shuffle's partitions, as the jar does.
 	Weights bool
+	// Managed are the machines on which another cluster manager starts executors (App.Attach).
+	Managed []*Machine
 	// Exited is called with each executor that exits, before its driver notices.
 	Exited func(*Process)
 
@@ -51,6 +53,7 @@ const detect = 50 * time.Millisecond
 func (p *Plant) exited(x *Process) {
 	p.Exited(x)
 	d := x.Driver
+	d.Manager.gone(x)
 	p.clock.After(detect, RankDriver, d.ID, func() { d.lost(x) })
 }
 

@@ -25,6 +25,8 @@ type Process struct {
 	// Registered says that its driver has taken it, Exited that it is gone, Forgets that what
 	// its tasks wrote is lost with it.
 	Registered, Exited, Forgets bool
+	// Unsought says that another cluster manager has started it, and that no node controller holds it.
+	Unsought bool
 
 	pid    int
 	slots  int

@@ -147,8 +147,8 @@
 //	                                     turnaround under flexible over rigid, fifo, n traces
 //	queue.sim.interactive_ratio, .met_gain, .batch_ratio   the same: waits, deadlines met and turnaround under
 //	                                     flexible-preemptive over, or less, backfill, edf
-//	attach.virtual.late_pct              of 300 applications whose executors another cluster manager starts, against the
-//	                                     planner's engine (sim/attach): late ones, of those that could be in time
+//	attach.virtual.late_pct              of 300 applications whose executors another cluster manager starts, beside
+//	                                     an oracle (sim/attach): late ones, of those that could be in time
 //	attach.virtual.executors_ratio       executors that these have, over the fewest that an oracle needs
 //	question.register_ms.*               a registration while another user asks again and again about a profile of 2,000
 //	                                     stages; .answer_s: that answer

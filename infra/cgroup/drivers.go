@@ -71,7 +71,7 @@ func (d *drivers) end(how func(*Hierarchy) error) error {
 	return how(of)
 }
 
-// weigh gives the parent of drivers, which is h's, the weight of the driver that has most. A driver that has gone has 0.
+// weigh gives the parent of drivers, which is h's, the weight of the driver that has most; 0 is of one that has gone.
 func (d *drivers) weigh(h *Hierarchy, name string, w Weight) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

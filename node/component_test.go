@@ -46,3 +46,31 @@ func TestADriverIsWeighedBesideExecutors(t *testing.T) {
 		}
 	}
 }
+
+// A node controller that is killed has one driver after its restart: that which runs, or one that it starts when its planner
+// says so again. How one has ended meanwhile it tells.
+func TestANodeControllerIsKilledBesideADriver(t *testing.T) {
+	driver := Key{appA, api.DriverName}
+	for _, killed := range []string{"before the start", "while it runs", "and it ends"} {
+		w := newWorld(t, testConfig(2))
+		a := planApp(appA, 2, ids(api.DriverName))
+		a.Component = &api.Component{Name: api.DriverName, Class: api.ComponentCore, Cores: 1, Memory: units.GiB}
+		w.ready(1, a)
+		if killed == "before the start" {
+			w.execs, w.starts = nil, nil
+		}
+		w.restart(testConfig(2))
+		if killed == "and it ends" {
+			w.exec(driver).exited = true
+		}
+		w.ticks(3)
+		w.apply(plan(1, a))
+		w.ticks(3)
+		if !slices.Equal(w.starts, []Key{driver}) || len(w.stops) > 0 {
+			t.Errorf("killed %s: starts of %v, stops of %v", killed, w.starts, w.stops)
+		}
+		if got := w.status.Executors; len(got) != 1 || got[0].ID != api.DriverName || (got[0].State == api.ExecutorExited) != (killed == "and it ends") {
+			t.Errorf("killed %s: it tells %+v", killed, got)
+		}
+	}
+}

@@ -58,7 +58,10 @@ func (r *roster) restore(s *State) error {
 		x := r.ensure(old.Key)
 		// An executor of another manager is sought anew: it may never have been found.
 		attached := r.cfg.attaches() && old.State != api.ExecutorExited
-		x.life.started, x.life.asked = !attached, !attached
+		// A component that was not seen to run is started: if it runs it is seen before, and what an interrupted start
+		// leaves is swept.
+		unseen := attached || old.Key.ID.Component() && old.State == api.ExecutorStarting
+		x.life.started, x.life.asked = !unseen, !unseen
 		x.life.state, x.life.exit, x.life.code = old.State, old.Exit, old.Code
 		if old.State != api.ExecutorExited {
 			x.life.state = api.ExecutorStarting // Until its page is seen.

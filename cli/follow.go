@@ -30,7 +30,7 @@ func onNodes(ctx context.Context, l *launch) error {
 		return err
 	}
 	defer done()
-	sayAside(l)
+	sayAside(l.Stderr, l.aside)
 	if err := s.upload(ctx, conn); err != nil {
 		return err
 	}

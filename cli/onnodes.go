@@ -299,7 +299,7 @@ func (s *nodeSubmission) register(elapsed units.Seconds) (r api.RegisterRequest,
 	if r.Nodes, err = s.nodes(); err != nil {
 		return r, err
 	}
-	if r.Deadline, r.ByMoment, err = due(l); r.ByMoment {
+	if r.Deadline, r.ByMoment, err = due(l.setting, l.settings[confBy] != "", l.now); r.ByMoment {
 		r.Deadline = max(1e-3, r.Deadline)
 	}
 	if text := s.settings[confCertainty]; text != "" && err == nil {

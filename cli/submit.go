@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -171,7 +172,7 @@ func (l *launch) submit(ctx context.Context) error {
 	for _, flag := range l.line.stray {
 		l.aside = append(l.aside, flag+" stands after the application and is passed to it")
 	}
-	sayAside(l)
+	sayAside(l.Stderr, l.aside)
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
@@ -205,9 +206,9 @@ func (l *launch) submit(ctx context.Context) error {
 }
 
 // sayAside says what is not followed of what the user says.
-func sayAside(l *launch) {
-	for _, line := range slices.Compact(slices.DeleteFunc(l.aside, func(line string) bool { return line == "" })) {
-		fmt.Fprintf(l.Stderr, "pacer: %s\n", line)
+func sayAside(w io.Writer, lines []string) {
+	for _, line := range slices.Compact(slices.DeleteFunc(lines, func(line string) bool { return line == "" })) {
+		fmt.Fprintf(w, "pacer: %s\n", line)
 	}
 }
 

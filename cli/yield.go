@@ -20,7 +20,7 @@ import (
 // by the profile that the user names. Elapsed is on the deadline clock. The driver says the verdict when it has
 // registered.
 func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds) (nice int) {
-	left, moment, err := due(l)
+	left, moment, err := due(l.setting, l.settings[confBy] != "", l.now)
 	switch {
 	case left == 0 && !moment && err == nil:
 		return sharing.Default().Nice.Behind
@@ -40,12 +40,13 @@ func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds)
 	return sharing.Default().Nice.Infeasible
 }
 
-// due is how long after the start the deadline is or, where a moment is given, after now; 0 for none.
-func due(l *launch) (in units.Seconds, moment bool, err error) {
-	after, by := l.setting(confDeadline), l.setting(confBy)
+// due is how long after the start the deadline is or, where a moment is given, after now; 0 for none. A moment of the
+// command line wins.
+func due(setting func(string) string, wins bool, now time.Time) (in units.Seconds, moment bool, err error) {
+	after, by := setting(confDeadline), setting(confBy)
 	switch {
-	case l.settings[confBy] != "" || after == "" && by != "":
-		d, err := untilClock(confBy, by, l.now)
+	case wins || after == "" && by != "":
+		d, err := untilClock(confBy, by, now)
 		return units.FromDuration(d), true, err
 	case after != "":
 		in, err = deadlineValue(confDeadline, after)

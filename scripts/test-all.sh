@@ -14,8 +14,8 @@ E2E=${E2E:-github.com/sparkpacer/pacer/test/e2e}
 newest=$1
 shift
 others=("$@")
-contained='^Test(DeadlineStory|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
-told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DriverOnNode|DeadlineOnKubernetes)$'
+contained='^Test(DeadlineStory|DriverOnNode|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
+told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DriverOnNode(Signals|Restarts)?|DeadlineOnKubernetes)$'
 stories='ALogIsSignedAsItsRun|Entrances|Heartbeats|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
 
 . scripts/beside.sh

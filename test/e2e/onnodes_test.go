@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sparkpacer/pacer/api"
@@ -32,5 +34,76 @@ func TestDriverOnNode(t *testing.T) {
 	app = s.Newest()
 	if code, log := s.Pacer("logs", string(app.ID), "driver", "--stream", "stdout"); code != 0 || !strings.Contains(log, "499500") {
 		t.Errorf("the log of a script of SQL, with code %d:\n%s", code, log)
+	}
+}
+
+// TestDriverOnNodeSignals is what becomes of an application when its pacer submit does not stay: SIGTERM ends both, kill
+// -9 and --detach leave the application, which ends with its program's exit code.
+func TestDriverOnNodeSignals(t *testing.T) {
+	realenv.RequireAll(t)
+	s := realenv.StartUp(t)
+	submit := func(flags ...string) *realenv.Process {
+		return s.Submit(slices.Concat([]string{"--deploy-mode", "cluster"}, flags, []string{"--py-files", "testdata/toil.py", "testdata/onnode.py", "3"})...)
+	}
+	runs := func(a api.AppDetail) bool {
+		return a.State == api.AppRunning && a.Executors[0].State == api.ExecutorRunning
+	}
+	exits := func(a api.AppDetail) bool { return a.State == api.AppFailed && a.EndedBy == api.EndedByExit }
+
+	ended := submit()
+	app := s.AwaitApp("a driver that runs", patience, runs)
+	var driver []int
+	for pid, args := range processes(t) {
+		if slices.Contains(args, "spark.pacer.submission="+app.Submission) {
+			driver = append(driver, pid)
+		}
+	}
+	if len(driver) == 0 {
+		t.Fatalf("no driver of %s is seen", app.ID)
+	}
+	ended.Signal(syscall.SIGTERM)
+	if code := ended.Wait(patience); code != 128+int(syscall.SIGTERM) {
+		t.Errorf("at SIGTERM pacer submit exits with %d:\n%s", code, ended.Output())
+	}
+	s.AwaitApp("the end of one that was ended", patience, func(a api.AppDetail) bool { return a.ID == app.ID && a.State == api.AppFailed })
+	s.Await("its driver to be gone", patience, func() bool { return !slices.ContainsFunc(driver, alive) })
+
+	left := submit()
+	app = s.AwaitApp("a second driver that runs", patience, func(a api.AppDetail) bool { return a.ID != app.ID && runs(a) })
+	left.Signal(syscall.SIGKILL)
+	left.Wait(patience)
+	if a := s.AwaitApp("the end of one that was left", patience, exits); a.ID != app.ID || a.ExitCode != 3 {
+		t.Errorf("one whose pacer submit was killed, %s, ended as %s with %d", app.ID, a.ID, a.ExitCode)
+	}
+
+	detached := submit("--detach")
+	if code := detached.Wait(patience); code != 0 || !strings.Contains(detached.Output(), "was taken, detached") {
+		t.Errorf("detached with %d:\n%s", code, detached.Output())
+	}
+	if a := s.AwaitApp("the end of one that was detached", patience, func(a api.AppDetail) bool { return a.ID != app.ID && exits(a) }); a.ExitCode != 3 {
+		t.Errorf("detached, it ends with %d", a.ExitCode)
+	}
+}
+
+// TestDriverOnNodeRestarts kills planner and node controller when an application is taken, when its driver starts and
+// when it runs: it ends with its program's exit code, and so does its pacer submit.
+func TestDriverOnNodeRestarts(t *testing.T) {
+	realenv.RequireAll(t)
+	s := realenv.New(t)
+	planner, node := s.StartPlanner(), s.StartNode()
+	for _, moment := range []string{"pacer: app-", " runs on node ", " runs, its driver on node "} {
+		run := s.Submit("--deploy-mode", "cluster", "--py-files", "testdata/toil.py", "testdata/onnode.py", "3")
+		run.Await(moment, patience)
+		planner.Signal(syscall.SIGKILL)
+		node.Signal(syscall.SIGKILL)
+		planner.Wait(patience)
+		node.Wait(patience)
+		planner, node = s.StartPlanner(), s.StartNode()
+		if code := run.Wait(patience); code != 3 {
+			t.Errorf("killed when it says %q, pacer submit exits with %d:\n%s", moment, code, run.Output())
+		}
+		if a := s.Newest(); a.State != api.AppFailed || a.ExitCode != 3 {
+			t.Errorf("killed when it says %q, %s is %s with %d", moment, a.ID, a.State, a.ExitCode)
+		}
 	}
 }

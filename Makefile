@@ -41,7 +41,7 @@ race: export COMPILER := 1
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,6 +133,9 @@ bench-placement: setup build ## measure where executors go when disks and networ
 
 bench-memory: setup build ## measure what memory is used for: what the kernel protects, heaps that find their size, batch work on what others leave (80 minutes; ARGS="-only lend -runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench memory $(ARGS)
+
+bench-applications: setup build workloads ## measure whole applications: drivers that nodes start, beside client mode, under deadlines, with kills (45 minutes; ARGS="-runs 1" takes less)
+	@$(SPARK) $(GO) run ./test/bench applications $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)

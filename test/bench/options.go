@@ -38,6 +38,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   placement  where executors go when disks and networks are short, traces of clusters, forecasts of memory
   memory     what memory is used for: what the kernel protects, heaps that find their size, batch work on what others
              leave
+  applications whole applications: drivers that nodes start, beside client mode, under deadlines, with kills
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -51,7 +52,8 @@ Options:
   -seed N      seed of the order of runs (drawn by default)
   -file PATH   the lines (docs/figures.jsonl)
   -runs N      rounds of each baseline and each deadline, live runs (3; of the demonstration's
-               overhead 5, of beside 10, of sql 2); seeds of mesh (5)
+               overhead 5, of beside 10, of sql 2); seeds of mesh (5); of
+               applications pairs of each program, with four times as many kills and drivers (5)
   -time T      of fuzz and trust: how long each target runs (30s)
   -certainty C deadlines and sql: how likely deadlines are to be kept, 0.5 to 0.99 (0.5, of sql 0.95)
 deadlines, contention but for -slack, and sql's -scale:
@@ -64,7 +66,7 @@ deadlines, contention but for -slack, and sql's -scale:
 // help is the usage with the names of the rows; those in brackets are measured only by name.
 func help() string {
 	var names strings.Builder
-	for _, command := range commands[:13] {
+	for _, command := range commands[:slices.Index(commands, fuzzCommand)] {
 		fmt.Fprintf(&names, "  %-10s", command)
 		for _, r := range rows(options{command: command}) {
 			if r.extra {
@@ -82,7 +84,7 @@ const renderCommand = "render"
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
 	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, placementCommand,
-	memoryCommand, fuzzCommand, renderCommand}
+	memoryCommand, applicationsCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

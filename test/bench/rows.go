@@ -48,20 +48,21 @@ type row struct {
 
 // The commands that measure.
 const (
-	figuresCommand    = "figures"
-	scaleCommand      = "scale"
-	trustCommand      = "trust"
-	deadlinesCommand  = "deadlines"
-	contentionCommand = "contention"
-	matchCommand      = "match"
-	queueCommand      = "queue"
-	sqlCommand        = "sql"
-	attachCommand     = "attach"
-	meshCommand       = "mesh"
-	profilesCommand   = "profiles"
-	placementCommand  = "placement"
-	memoryCommand     = "memory"
-	fuzzCommand       = "fuzz"
+	figuresCommand      = "figures"
+	scaleCommand        = "scale"
+	trustCommand        = "trust"
+	deadlinesCommand    = "deadlines"
+	contentionCommand   = "contention"
+	matchCommand        = "match"
+	queueCommand        = "queue"
+	sqlCommand          = "sql"
+	attachCommand       = "attach"
+	meshCommand         = "mesh"
+	profilesCommand     = "profiles"
+	placementCommand    = "placement"
+	memoryCommand       = "memory"
+	applicationsCommand = "applications"
+	fuzzCommand         = "fuzz"
 )
 
 // rows are those of a command.
@@ -104,6 +105,8 @@ func rows(o options) []row {
 		return slices.Concat(eventLogRows(), liveProfileRows(), whatIfRows(), versionRows())
 	case memoryCommand:
 		return append(heldRows(), lendRow(o.trial))
+	case applicationsCommand:
+		return applicationRows(o.trial)
 	case placementCommand:
 		return placementRows(o.trial)
 	case fuzzCommand:

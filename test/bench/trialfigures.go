@@ -296,6 +296,8 @@ func goals() []benchline.Goal {
 		most("protect.p95_ratio", 1.5), least("protect.idle_pct", 80), least("protect.cached_pct", 90),
 		most("lend.turnaround_ratio", 0.75), most("lend.slack_ratio", 0.8), most("lend.late", 0), most("lend.ended", 0),
 		most("lend.back_s.max", 10),
+		most("cluster.first_task_ratio", 1.25), most("cluster.late", 0), most("cluster.early_pct.max", 5),
+		most("cluster.kills_lost", 0), most("cluster.deadlocks", 0), most("component.start_s.p50", 1),
 		most("queue.live.start_s.worst", 60), most("queue.live.wait_ratio", 0.6),
 		between("fluid.tr1.pythia_fs.sdr_ratio", 2, 6), between("fluid.tr1.pythia_reactive.sdr_ratio", 1.5, 3.5),
 		least("fluid.tr1.pythia_oracle.sdr_ratio.least", 0.9), most("fluid.tr1.pythia.waste", 0.02),

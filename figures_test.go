@@ -76,6 +76,7 @@ const mostLines = 76_543 +
 	385 + // HTTP has a row for each verb: 250 were stated, logs and the bounds of what comes in are the rest.
 	140 + // Where applications wait, and what others give back for them, in a package of its own.
 	325 + // Uploads that leave room for others and that planners share, drivers beside executors; 70 lines of cli and daemon less.
+	60 + // Help explains each column and word that a command prints; sums that are added up at a look.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.

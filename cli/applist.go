@@ -25,6 +25,10 @@ MARGIN is how long before its deadline that is, -40.0s 40 seconds late. CORES ar
 it has used in the mean. With -o wide the exit that is not known is named: (stop) the stop
 of the SparkContext, (silence) the planner, which gave up a driver that it did not hear.
 
+STATE is "queued" for memory; "running"; "ending", while its last word is awaited;
+"finished" with exit code 0; "failed", with the code where that is known; "unknown"; or
+"refused", for its deadline cannot be kept.
+
 PACING says how an application runs: "paced" to its deadline; "recording", at all cores, for
 the profile that a deadline needs; "observed", on paper only; "released" to all cores;
 "unpaced" or "off". VERDICT is what the planner said at the start: "feasible"; "tight", with
@@ -38,7 +42,23 @@ and nobody knows with which exit code, nor one that was late and could not have 
 An application that waits for memory is "queued" with its place, as in "queued 2/3"; STARTED
 is then when it is expected to start, as in "~06:41:00", or "-" where nobody knows.
 
+With -o wide DEADLINE, DURATION and PREDICTED are times from the submission, SUBMITTED and
+STARTED times of day. MEAN CORES are what CORES are; CORE-SECONDS are all that were used.
+
 An ID is what "pacer apps" prints, or any part of the whole one that begins it and no other.`
+
+const showHelp = `Show one application, with its executors and its stages. The words that "pacer apps" prints
+are explained there (pacer apps --help).
+
+An executor is "starting", "running" or "exited", and EXIT says how. It is REGISTERED once the
+driver has it. HEAP and OFF-HEAP are its memory there, what it owes included; RESIDENT is what
+the kernel counts for it, PAGE CACHE what of that the kernel can take back.
+
+A STAGE is "running", "done", "failed", "coming", or "gone" where this run has left it out.
+PROFILE is the stage of the profile that it is taken for, and how sure that is; PARENTS are the
+stages that it reads from. START and DURATION are seconds, its DEADLINE counts from START, and
+ERROR is how far it ended from that. RECORDS are read ones, CORE-SECONDS its work. QUOTA CHANGES are how often the cores of its EXECUTORS were set, CORES
+OVER TIME how many these had, "all" for no quota; of one that is coming, what is planned.`
 
 // picking says which applications are listed.
 type picking struct {

@@ -30,7 +30,7 @@ func appsCommand(sh *shell) *cobra.Command {
 		})
 		return list.print(c, sh, *watch)
 	}
-	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: appsHelp, Args: cobra.ExactArgs(1),
+	show := &cobra.Command{Use: "show ID", Short: "Show one application", Long: showHelp, Args: cobra.ExactArgs(1),
 		ValidArgsFunction: sh.completeApps}
 	showForm := outputFlag(show)
 	show.RunE = func(c *cobra.Command, args []string) error {

@@ -152,7 +152,9 @@ func handOut(w io.Writer, path string, own bus.Credential, message string) error
 }
 
 func (of authCommands) principals() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "Show who has credentials", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "list", Short: "Show who has credentials", Args: cobra.NoArgs,
+		Long: "Show which LOGIN has how many CREDENTIALS: of a user, a node, a planner or a join credential (KIND), what\n" +
+			"it MAY do, when the newest was ISSUED, and UNTIL when it is good."}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := of.sh.ask(c.Context(), api.VerbPrincipals, api.ControlRequest{})

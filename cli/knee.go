@@ -14,7 +14,9 @@ func (of profileCommands) knee() *cobra.Command {
 		ValidArgsFunction: of.names,
 		Long: "Say what runs have shown of the heap of executors: the work of each run by its heap, the smallest heap at\n" +
 			"which it is not slower, and how sure that is. Runs with spark.pacer.memory.heap=auto try a smaller heap each,\n" +
-			"unless they have a deadline, and end at that one."}
+			"unless they have a deadline, and end at that one. HEAP is that of a run, LIVE the\n" +
+			"most that a collection has left of it, COLLECTING the part of the time with tasks that collections took,\n" +
+			"CORE-SECONDS the work. VERDICT is \"good\", \"too small\" or \"out of memory\"."}
 	form, whose := outputFlag(c), whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		reply, err := of.sh.ask(c.Context(), api.VerbKnee,

@@ -12,7 +12,8 @@ import (
 )
 
 func nodesCommand(sh *shell) *cobra.Command {
-	c := &cobra.Command{Use: "nodes", Short: "List nodes, drain them, have them sleep", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "nodes", Short: "List nodes, drain them, have them sleep", Args: cobra.NoArgs,
+		Long: nodesHelp}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
@@ -70,6 +71,16 @@ func nodesCommand(sh *shell) *cobra.Command {
 			"Let a drained node have executors again, of running applications too."))
 	return c
 }
+
+const nodesHelp = `List the nodes, drain them, have them sleep.
+
+STATE is "ready"; "lost", not heard for some seconds; "left", stopped by its operator;
+"another's", while executors of another planner run there; "draining" and, once it is empty,
+"drained"; or "asleep", drained until it is wanted.
+
+OFFERED cores of TOTAL are for executors, and MEMORY. DISK/S and NETWORK/S are rates that its
+operator has set, and the highest that were seen. EPOCH numbers the Plan that it follows.
+PRESSURE is for what tasks of the machine waited, in per cent of the last ten seconds.`
 
 // waits says for what tasks of a machine have waited, in parts of the last ten seconds.
 func waits(p api.Pressure) string {

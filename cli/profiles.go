@@ -38,7 +38,9 @@ func (of profileCommands) schema() *cobra.Command {
 func (of profileCommands) list() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the stored profiles", Args: cobra.NoArgs,
 		Long: "List the stored profiles: your own, those that are shared, and those that are nobody's\n" +
-			"(docs/profile.md); an operator sees everybody's."}
+			"(docs/profile.md); an operator sees everybody's. VARIANTS are ways in which its RUNS differ, DURATION and\n" +
+			"CORES those of a run at all cores, CORE-SECONDS the work of all STAGES. OWNER says \"shared\" of one that is\n" +
+			"everybody's, \"taught\" of one that everybody's runs teach; VERSION is the newest, and one that is pinned."}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		reply, err := of.sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
@@ -98,7 +100,9 @@ func (of profileCommands) show() *cobra.Command {
 		_, err = of.sh.Stdout.Write(body)
 		return err
 	}
-	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages (docs/profile.md)."
+	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages (docs/profile.md): DURATION at " +
+		"all cores, GAP before it, RECORDS that it reads\nand CORE-SECONDS of its work, RECORDS/CORE-SECOND of a task alone, PARENTS that it reads from, " +
+		"the LONGEST TASK, and how many runs in a row it MISSED."
 	return c
 }
 

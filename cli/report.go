@@ -19,9 +19,10 @@ import (
 const reportHelp = `Add up the runs that have ended: your own, or all for who operates.
 
 A run with a deadline that has finished is MET or LATE; MARGIN is the median of how long
-before their deadlines these ended, late below 0. CORE-HOURS are those that all runs used.
+before their deadlines these ended, late below 0, MARGIN % in parts of these. CORE-HOURS are those that all runs used.
 PACED are those of the runs whose profile says what they take, AT ALL CORES what it says:
 pacing lowers the cores that a run holds at a time, which is HELD of OFFERED, not its work.
+FREED are core-hours that were offered to runs and left to others.
 WITHIN are those that took no more time than they had kept for what nobody foresaw, of
 all that had: it is to be their certainty (spark.pacer.certainty).
 Runs are kept for 400 days, of many the newest.`

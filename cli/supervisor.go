@@ -17,7 +17,10 @@ func supervisorCommand(sh *shell) *cobra.Command {
 }
 
 func supervisorShow(sh *shell) *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "Show by what strategy each node divides its cores", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "show", Short: "Show by what strategy each node divides its cores", Args: cobra.NoArgs,
+		Long: "Show by what STRATEGY each node divides its cores where applications ask for more than there are, SET BY\n" +
+			"an operator or its configuration. GAMMA is the part of what nobody asks for that is given away, read as\n" +
+			"EQ21 says (docs/configuration.md)."}
 	form := outputFlag(c)
 	node := nodeFlag(c, sh.completeNodes, "of this node only")
 	c.RunE = func(c *cobra.Command, _ []string) error {

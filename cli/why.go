@@ -22,7 +22,8 @@ The parts do not overlap and add up to the time since its submission. What its s
 of that "held back too much" is what an application that is late was held back for longer than what came
 afterwards left; what they took longer is "short of cores" that they asked for, "more work" than was predicted for them,
 or "unexplained"; further attempts are "repeated attempts". "stages" are those of which nothing says what
-they should take. Under that the causes are named, the largest first.`}
+they should take. WHO HAD THEM names applications with the cores that it was short of. Under that the
+causes are named, the largest first.`}
 	form := outputFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		reply, err := ask(c.Context(), api.VerbWhy, api.ControlRequest{App: api.AppID(args[0])})

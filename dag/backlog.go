@@ -37,6 +37,8 @@ type backlog struct {
 	// sums is a binary tree of sums with a leaf for each node: that of n is sums[2n] and
 	// sums[2n+1]. So a sum that loses terms stays exact.
 	sums []tally
+	// stale are the nodes whose leaves are to be added up before the next look at the sum: many change between two.
+	stale []int
 	// unsubmitted is how many stages are, last the last of them, follower of those that wait.
 	unsubmitted    int
 	last, follower int
@@ -128,9 +130,15 @@ func (b *backlog) settle() {
 	}
 	b.reveal(0)
 	b.noted = b.noted[:0]
+	b.add()
+}
+
+// add adds up all leaves.
+func (b *backlog) add() {
 	for i := len(b.sums)/2 - 1; i > 0; i-- {
 		b.sums[i] = b.sums[2*i].plus(b.sums[2*i+1])
 	}
+	b.stale = b.stale[:0]
 }
 
 // awaited reports whether a stage, or one that a barrier waits for, is left.
@@ -159,15 +167,26 @@ func (b *backlog) reveal(from int) {
 
 func (b *backlog) leaf(i int) *tally { return &b.sums[len(b.sums)/2+i] }
 
-// sum adds the leaf of a node up that has changed.
+// sum says that the leaf of a node has changed.
 func (b *backlog) sum(i int) {
-	for i = (len(b.sums)/2 + i) / 2; i > 0; i /= 2 {
-		b.sums[i] = b.sums[2*i].plus(b.sums[2*i+1])
+	if n := len(b.stale); n == 0 || b.stale[n-1] != i {
+		b.stale = append(b.stale, i)
 	}
 }
 
 // all is what is left.
-func (b *backlog) all() tally { return b.sums[1] }
+func (b *backlog) all() tally {
+	if 8*len(b.stale) > len(b.left) {
+		b.add()
+	}
+	for _, leaf := range b.stale {
+		for i := (len(b.sums)/2 + leaf) / 2; i > 0; i /= 2 {
+			b.sums[i] = b.sums[2*i].plus(b.sums[2*i+1])
+		}
+	}
+	b.stale = b.stale[:0]
+	return b.sums[1]
+}
 
 // overhead is Graph.Overhead of the stages that are not submitted.
 func (b *backlog) overhead() units.Seconds {

@@ -3,6 +3,7 @@ package placement
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/sparkpacer/pacer/deciders/devices"
@@ -72,7 +73,7 @@ func choose(n, most int, site func(i int) Site, order Order) []int {
 			}
 			best = best[:most-1]
 		}
-		at, _ := slices.BinarySearchFunc(best, &next, func(b placed, s *placed) int { return order(&b.Site, &s.Site) })
+		at := sort.Search(len(best), func(k int) bool { return order(&next.Site, &best[k].Site) < 0 })
 		best = slices.Insert(best, at, next)
 	}
 	chosen := make([]int, 0, len(best))

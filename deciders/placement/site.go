@@ -57,8 +57,8 @@ func fitting(a, b *Site) int {
 }
 
 // choose chooses at most that many of n sites, those that order puts first, and returns their indices in rising order.
-// It is pure: the choice depends on what the sites are, not on their order. Names must differ. Of the sites it keeps the
-// best so far alone: a cluster has thousands, and few get in.
+// It is pure: the choice depends on what the sites are, not on their order. Names must differ. It keeps the best sites
+// so far alone: a cluster has thousands, and few get in.
 func choose(n, most int, site func(i int) Site, order Order) []int {
 	type placed struct {
 		Site
@@ -103,6 +103,9 @@ func site(v ledger.View, n *ledger.Node, needed units.Bytes) Site {
 // application counts alike, because what it will ask for is its controllers' answer to a
 // deadline, which nobody knows when it comes.
 func leastCommitted(a, b *Site) int {
-	return cmp.Or(fitting(a, b), cmp.Compare(b.share(), a.share()), cmp.Compare(b.Free-b.Needed, a.Free-a.Needed),
-		byName(a, b))
+	by := cmp.Or(fitting(a, b), cmp.Compare(b.share(), a.share()), cmp.Compare(b.Free-b.Needed, a.Free-a.Needed))
+	if by != 0 {
+		return by // Most differ before their names are looked at.
+	}
+	return byName(a, b)
 }

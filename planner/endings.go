@@ -121,18 +121,18 @@ func (r endings) fail(a *ledger.App) {
 // away itself nobody knows. A queued application has nothing to lose, and may come back, unless
 // another planner has started executors for it, or may have: a node follows one.
 func (r endings) driverGone(a *ledger.App) bool {
-	silent, alive := a.Clocks.Silent, a.Alive()
+	silent := a.Clocks.Silent
 	switch {
 	case silent < r.cfg.DriverSilent || component.Submitted(a):
 		return false // Of a driver that a node has started that node tells.
 	case (a.Elsewhere() || started(r.view, a) || a.Queued() && divided(r.view)) && silent < r.cfg.DriverAway:
 		return false
-	case len(alive) == 0 && !a.Queued() && deserted(a):
+	case len(a.Alive()) == 0 && !a.Queued() && deserted(a):
 		return true
 	case silent < r.cfg.DriverLost:
 		return false
 	}
-	return !slices.ContainsFunc(alive, func(x *ledger.Executor) bool {
+	return !slices.ContainsFunc(a.Alive(), func(x *ledger.Executor) bool {
 		if n := r.view.Node(x.Node); n == nil || !n.Here() {
 			return silent < r.cfg.DriverAway
 		}

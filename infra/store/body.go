@@ -24,6 +24,8 @@ type body struct {
 	// size and sum are the file's bytes and their CRC-32C.
 	size int64
 	sum  uint32
+	// room is what take reads into.
+	room []byte
 	// sealed is where the newest seal ends.
 	sealed int64
 	// broken says why what is on the disk is not known; nil while it is. dead says that
@@ -42,7 +44,7 @@ func openBody(path string) (*body, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	b := &body{db: db, file: file}
+	b := &body{db: db, file: file, room: make([]byte, 32<<10)}
 	err = db.SetConfig(buntdb.Config{SyncPolicy: buntdb.Never, AutoShrinkDisabled: true})
 	if err == nil {
 		b.size, err = sizeOf(file)
@@ -109,7 +111,7 @@ func (b *body) take() error {
 		return err
 	}
 	hash := &sum{b.sum}
-	if _, err := io.Copy(hash, io.NewSectionReader(b.file, b.size, size-b.size)); err != nil {
+	if _, err := io.CopyBuffer(hash, io.NewSectionReader(b.file, b.size, size-b.size), b.room); err != nil {
 		return err
 	}
 	b.size, b.sum = size, hash.crc

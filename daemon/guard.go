@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/sparkpacer/pacer/node"
 )
 
 // GuardCommand is the hidden sub-command of every binary that runs a node
@@ -48,6 +50,9 @@ type guardRequest struct {
 // guardLocks are the files that the guards of a node controller lock: two watch it, each for
 // itself, so that one is left when the node controller and the other are killed in one moment.
 var guardLocks = [...]string{"guard.lock", "guard-2.lock"}
+
+// NewService is NewNode for a service, whose stop may be a restart: it leaves quotas to its guards.
+func NewService(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Keep) }
 
 // guards are a node controller's guards.
 type guards []*guard

@@ -76,10 +76,6 @@ type NodeDaemon struct {
 // and controls them once Run is called. A caller that does not call Run calls Close.
 func NewNode(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Leave) }
 
-// NewService is NewNode for a service manager's: what stops it may start it again at once, so that it leaves quotas to
-// its guards.
-func NewService(cfg NodeConfig) (*NodeDaemon, error) { return newNode(cfg, node.Keep) }
-
 func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

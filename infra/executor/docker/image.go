@@ -86,8 +86,8 @@ func (e *Engine) java(ctx context.Context, id, name string, dirs []string) error
 			return e.explain(err)
 		}
 	}
-	return fmt.Errorf("image %s has no Java: there is no java in %s (JAVA_HOME or PATH in its environment says where)", name,
-		strings.Join(dirs, ", "))
+	return fmt.Errorf("image %s has no Java: there is no java in %s (JAVA_HOME or PATH in its environment says where)",
+		name, strings.Join(dirs, ", "))
 }
 
 // check looks for Spark's core of a version in a container.

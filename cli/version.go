@@ -32,8 +32,14 @@ type versionInfo struct {
 	Go       string `json:"go"`
 }
 
+// built is the commit that a package is made of; the linker sets it.
+var built string
+
 // revision is the commit that the binary was built from.
 func revision() string {
+	if built != "" {
+		return built
+	}
 	revision, dirty := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

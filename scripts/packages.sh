@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Makes what is released, in out/packages: deb, rpm and tar.gz for amd64 and arm64 with SHA256SUMS or, with the word
-# image, an OCI archive for each. Files are the same to the byte wherever the same commit is built: they are as old as the
-# commit, or as SOURCE_DATE_EPOCH says. Needs Go and the jar, no daemon and no root.
-#   packages.sh [image] [ARCH...]
+# image, an OCI archive for each, with the word deb that alone. Files are the same to the byte wherever the same commit is
+# built: they are as old as the commit, or as SOURCE_DATE_EPOCH says. Needs Go and the jar, no daemon and no root. RELEASE
+# stands for what VERSION says.
+#   packages.sh [image|deb] [ARCH...]
 #   packages.sh check  makes those of amd64 twice, below two directories: they have to be the same, small enough and within
 #                      the exposure that units may have
 set -euo pipefail
@@ -26,6 +27,11 @@ if [[ ${1:-} == check ]]; then
     done
     diff "$twice"/[12]/out/SHA256SUMS || fail "what is made twice differs"
     echo "packages.reproducible 1"
+    if revision=$(git rev-parse --short=12 HEAD 2>/dev/null); then
+        tar -xzf "$twice"/1/out/*.tar.gz -C "$twice" --wildcards '*/bin/pacer'
+        said=$("$twice"/pacer-*/bin/pacer version)
+        [[ $said == *"(revision $revision"* ]] || fail "a binary of commit $revision says: $said"
+    fi
     within packages.deb_mib "$(mib "$twice"/1/out/*.deb)" 30
     within image.mib "$(mib "$twice"/1/out/*.oci.tar)" 60
     for unit in planner:2.0 node:7.0; do
@@ -39,17 +45,21 @@ NFPM=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
 OUT=${OUT:-out/packages}
 GO=${GO:-go}
 kind=packages
-if [[ ${1:-} == image ]]; then
-    kind=image
+case ${1:-} in image | deb)
+    kind=$1
     shift
-fi
+    ;;
+esac
 arches=("$@")
 [[ ${#arches[@]} -gt 0 ]] || arches=(amd64 arm64)
 
 say() { printf 'packages: %s\n' "$*"; }
 # As old as the commit; the time of a tree without Git is the beginning.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
-VERSION=$(cat VERSION)
+# What the binaries say that they are made of. Go itself is told nothing of a work tree beside its clone.
+revision=$(git rev-parse --short=12 HEAD 2>/dev/null || true)
+[[ -z $revision ]] || git diff --quiet HEAD || revision+=+changes
+VERSION=${RELEASE:-$(cat VERSION)}
 MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 export SOURCE_DATE_EPOCH VERSION MTIME CGO_ENABLED=0
 work=$(mktemp -d)
@@ -63,7 +73,7 @@ archive() {
 
 binaries() { # arch directory
     GOARCH=$1 GOOS=linux $GO build -trimpath -buildvcs=false \
-        -ldflags "-s -w -buildid= -X github.com/sparkpacer/pacer/cli/config.release=$VERSION" -o "$2/" ./cmd/pacer
+        -ldflags "-s -w -buildid= -X github.com/sparkpacer/pacer/cli/config.release=$VERSION -X github.com/sparkpacer/pacer/cli.built=$revision" -o "$2/" ./cmd/pacer
     ln -s pacer "$2/planner"
     ln -s pacer "$2/nodecontroller"
 }
@@ -100,11 +110,16 @@ image() { # arch stage
     archive "$image" "$OUT/pacer-$VERSION-$1.oci.tar"
 }
 
+pack() { # arch stage package
+    ARCH=$1 STAGE=$2 $GO run "$NFPM" package -f "$2/nfpm.yaml" -p "$3" -t "$OUT" >"$work/nfpm.log" 2>&1 || { cat "$work/nfpm.log" >&2; exit 1; }
+}
+
+deb() { pack "$1" "$2" deb; } # arch stage
+
 packages() { # arch stage
-    local package root=$work/tar-$1/pacer-$VERSION
-    for package in deb rpm; do
-        ARCH=$1 STAGE=$2 $GO run "$NFPM" package -f "$2/nfpm.yaml" -p "$package" -t "$OUT" >"$work/nfpm.log" 2>&1 || { cat "$work/nfpm.log" >&2; exit 1; }
-    done
+    local root=$work/tar-$1/pacer-$VERSION
+    deb "$1" "$2"
+    pack "$1" "$2" rpm
     mkdir -p "$root"
     cp -r "$2/bin" "$2/share" "$root/"
     cp -r deploy/systemd deploy/packages/config.yaml deploy/packages/keep-group LICENSE NOTICE README.md CHANGELOG.md "$root/"
@@ -117,7 +132,7 @@ for arch in "${arches[@]}"; do
     mkdir -p "$stage/bin"
     say "building for $arch"
     binaries "$arch" "$stage/bin"
-    if [[ $kind == packages ]]; then
+    if [[ $kind != image ]]; then
         $GO run -ldflags "-X github.com/sparkpacer/pacer/cli/config.release=$VERSION" ./test/pages "$stage"
         # nfpm fills variables in few fields only.
         sed -e "s|\${STAGE}|$stage|g; s|@MTIME@|$MTIME|" deploy/packages/nfpm.yaml >"$stage/nfpm.yaml"

@@ -10,7 +10,8 @@ import (
 var examples = map[string]string{
 	"pacer submit": "pacer submit --pacer-deadline 15m --class org.example.Report report.jar 2026-11-29\n" +
 		"pacer submit --pacer-by 06:00 --pacer-profile nightly report.py",
-	"pacer up":   "pacer up --memory 8g",
+	"pacer up":   "pacer up --memory 8g\npacer up --detach",
+	"pacer down": "pacer down",
 	"pacer plan": "pacer plan --profile nightly --deadline 15m\npacer plan --eventlog s3/app-2026 --cores 4,8,16",
 
 	"pacer apps":          "pacer apps --watch",

@@ -47,7 +47,8 @@ func (sh *shell) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("run", submitCommand(sh), sh.Up(sh.ownSpark), planCommand(sh), profilesCommand(sh))
+	add("run", submitCommand(sh), sh.Up(sh.ownSpark), command.Background{Shell: sh.Shell}.Down(), planCommand(sh),
+		profilesCommand(sh))
 	add("see", appsCommand(sh), topCommand(sh), whyCommand(sh.Stdout, sh.ask, sh.completeApps), nodesCommand(sh),
 		supervisorCommand(sh), policyCommand(sh), reportCommand(sh.Stdout, sh.now, sh.ask), logsCommand(sh),
 		webCommand(sh), releaseCommand(sh), deadlineCommand(sh), capCommand(sh.order, sh.completeApps),

@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"testing"
 )
 
@@ -18,6 +19,9 @@ func TestADaemonThatRunsIsTold(t *testing.T) {
 	}
 	if runs, err := Running(dir, "planner"); !runs || err != nil {
 		t.Errorf("with a lock that is held: %v, %v", runs, err)
+	}
+	if pid, err := Holder(dir, "planner"); pid != os.Getpid() || err != nil {
+		t.Errorf("the holder of a lock: %d, %v", pid, err)
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)

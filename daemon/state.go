@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -96,6 +97,26 @@ func Running(dir, name string) (bool, error) {
 	}
 	defer func() { _ = f.Close() }() // A daemon that starts meanwhile tries again for a moment.
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK), nil
+}
+
+// Holder is the process id of the daemon, "planner" or "node", that has its state in dir; 0 without one.
+func Holder(dir, name string) (int, error) {
+	runs, err := Running(dir, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil || !runs {
+		return 0, err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, name+".lock"))
+	if err != nil {
+		return 0, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("state directory %s: a %s has just begun or ended: try again", dir, name)
+	}
+	return pid, nil
 }
 
 // lockFile locks a file that names its holder; the file stays.

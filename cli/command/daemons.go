@@ -105,20 +105,25 @@ func (f flagKeys) add(c *cobra.Command) func() []string {
 func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 	c := &cobra.Command{Use: "up", Short: "Run a planner and this machine's node controller", Args: cobra.NoArgs,
 		Long: "Run a planner and this machine's node controller in one process, until SIGTERM, SIGINT\n" +
-			"or SIGHUP, which ends the applications. Prints a line with `ready` once it is usable."}
+			"or SIGHUP, which ends the applications. Prints a line with `ready` once it is usable.\n" +
+			"With --detach it runs on without this terminal, and `pacer down` ends it."}
 	sets := upFlags.add(c)
+	detach := c.Flags().Bool("detach", false, "run on without this terminal; return once it is usable")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, _, err := sh.daemonConfig(sets())
 		if err != nil {
 			return err
 		}
 		cfg.Node.OwnSpark = ownSpark(c.Context())
-		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: sh.say}
+		up := daemon.UpConfig{Planner: cfg.Planner, Node: cfg.Node, Ready: Background{sh}.ready}
 		if OnTerminal(sh.Stdout) { // A link in a log is nobody's, or anybody's.
 			up.Link = func(link string) { sh.say("see it at " + link) }
 		}
 		if err := errors.Join(cfg.Check("planner.", "node."), up.Validate()); err != nil {
 			return Coded(ExitConfig, err)
+		}
+		if *detach {
+			return Background{sh}.start(c.Context(), cfg)
 		}
 		if up.RunAlone() {
 			sh.say("executors run as root, for nobody else can log in to this machine or reaches Pacer " +

@@ -41,7 +41,7 @@ race: export COMPILER := 1
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture notice e2e cover clean
+.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture docs notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -169,6 +169,9 @@ tables: ## write the tables of docs/simulator.md and docs/mesh.md from runs of t
 
 picture: ## write docs/architecture.svg from docs/architecture.dot (installs graphviz where it is missing)
 	@scripts/picture.sh
+
+docs: ## make a site of docs/ in out/site (installs mkdocs into the cache; a minute)
+	@scripts/docs.sh
 
 notice: ## write NOTICE: what the binaries and the jar contain of others
 	@$(GO) run ./test/notice NOTICE

@@ -3,7 +3,6 @@ package pacer_test
 import (
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,10 +23,7 @@ func documents(t *testing.T) map[string]string {
 	return out
 }
 
-var (
-	link   = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
-	quoted = regexp.MustCompile("`([^`\\s]+)`")
-)
+var quoted = regexp.MustCompile("`([^`\\s]+)`")
 
 // TestAWordHasOneMeaning holds that docs/nomenclature.md explains each word once, also where a row has several.
 func TestAWordHasOneMeaning(t *testing.T) {
@@ -47,19 +43,6 @@ func TestAWordHasOneMeaning(t *testing.T) {
 	}
 	if len(seen) < 100 {
 		t.Errorf("docs/nomenclature.md explains %d words only", len(seen))
-	}
-}
-
-func TestLinksOfDocumentsExist(t *testing.T) {
-	for name, text := range documents(t) {
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			if strings.Contains(m[1], "://") {
-				continue
-			}
-			if _, err := os.Stat(filepath.Join(path.Dir(name), m[1])); err != nil {
-				t.Errorf("%s links to %s: %v", name, m[1], err)
-			}
-		}
 	}
 }
 

@@ -36,8 +36,8 @@ hardly anything left; "infeasible"; "unknown", without a profile; "none", withou
 
 ERROR is (deadline - duration) / deadline: +2.0% ended early by 2 % of the deadline,
 -2.0% late. A stage's ERROR is how far it ended from its own deadline, either way, in
-per cent of the application's. What failed has no error, nor what is "unknown": it has ended,
-and nobody knows with which exit code, nor one that was late and could not have been in time.
+per cent of the application's. An application that failed has no error, nor an "unknown" one: it has ended,
+and its exit code is not known. Nor has one that was late and could not have been in time.
 
 An application that waits for memory is "queued" with its place, as in "queued 2/3"; STARTED
 is then when it is expected to start, as in "~06:41:00", or "-" where nobody knows.

@@ -72,8 +72,8 @@ func killCommand(order ordering, complete cobra.CompletionFunc) *cobra.Command {
 		Use: "kill ID", Short: "End an application, whether it runs or is queued", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: complete,
 		Long: "End an application. Its driver is told, and ends its context with a line that names\n" +
-			"you; if it does not within ten seconds its executors are stopped all the same. One that\n" +
-			"is queued is out of the queue at once.",
+			"you; if it does not within ten seconds its executors are stopped all the same. A queued\n" +
+			"application is out of the queue at once.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return order(c, api.VerbKill, api.ControlRequest{App: api.AppID(args[0]), User: userName()})
 		},

@@ -56,8 +56,8 @@ func (of authCommands) issue() *cobra.Command {
 		Use:   "issue --node NODE | --user USER --role ROLE | --join",
 		Short: "Issue a credential to a node, a user, or all machines that are to become nodes",
 		Args:  cobra.NoArgs,
-		Long: "Issue a credential to a node or a user and print its file, or write that. What the user\n" +
-			"had before is still taken; role and bounds are the new ones. The user puts the file to\n" +
+		Long: "Issue a credential to a node or a user and print its file, or write that. Older\n" +
+			"credential files of this user stay valid, with the new role and limits. The user puts the file to\n" +
 			"~/.config/pacer/credentials/HOST:PORT, the node's is node.credentials.\n\n" +
 			"A join credential is one file for all machines of a cluster: with it as node.credentials a\n" +
 			"node has a credential of its own issued, which it keeps in node.state, and needs the file no\n" +

@@ -53,7 +53,7 @@ func nodesCommand(sh *shell) *cobra.Command {
 		Long: "Say whether the least used node could be empty: others have room for its executors, and\n" +
 			"no deadline there would be missed. With --apply it drains and sleeps until it is wanted: when\n" +
 			"somebody comes who would wait or be late without it, a deadline is in danger, or another node\n" +
-			"is overloaded. Nothing is powered off. planner.consolidate has the planner do that by itself.",
+			"is overloaded. No machine is powered off. planner.consolidate has the planner do that by itself.",
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 			verb := api.VerbSpare
 			if apply {

@@ -76,10 +76,10 @@ An admission says what a deadline gets that nobody has recorded:
   justice              cores of its own, as many as they have needed lately
 
 Late says what becomes of a deadline that cannot be kept: share (it runs on what others
-leave) or refuse (it is turned down, with the earliest that could be kept). What is not
+leave) or refuse (it is turned down, with the earliest that could be kept). A verdict that is not
 known is not refused.
 
-What pacer policy set gives is changed, and the rest stays; a RULE comes with the order and
+Values that pacer policy set gives are changed, the rest stays; a RULE comes with the order and
 the size that are configured where it is given without. A policy that is set holds until it
 is taken back (pacer policy default), through restarts of the planner, and before
 planner.queue-rule, planner.queue, planner.queue-size, planner.admission and planner.late.

@@ -21,7 +21,7 @@ func reproCommand(out, said io.Writer, sources []registry.Source) *cobra.Command
 	c := &cobra.Command{Use: "repro [SOURCE]", Args: cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		Short: "Try what the publications claim that Pacer follows",
 		Long: "Runs the experiments of publications on the simulators and says of each claim what is theirs, what\n" +
-			"is ours, and whether that lies in the claim's band. One that differs is no failure. Numbers that a\n" +
+			"is ours, and whether that lies in the claim's band. A figure that differs is no failure. Numbers that a\n" +
 			"publication prints and nothing tries are listed with the reason. The publications:"}
 	for _, s := range sources {
 		c.ValidArgs, c.Long = append(c.ValidArgs, s.Name), c.Long+"\n  "+s.Name+"  "+s.Title

@@ -17,7 +17,7 @@ func whyCommand(w io.Writer, ask asks, complete cobra.CompletionFunc) *cobra.Com
 		ValidArgsFunction: complete,
 		Long: `Say where the time of an application goes, or went.
 
-The parts do not overlap and add up to the time since its submission. What its stages took is divided:
+The parts do not overlap and add up to the time since its submission. The time of its stages is divided:
 "as planned" is until their deadlines or, where they had none, what they take at all cores by the profile;
 of that "held back too much" is what an application that is late was held back for longer than what came
 afterwards left; what they took longer is "short of cores" that they asked for, "more work" than was predicted for them,

@@ -45,7 +45,7 @@ tests() {
         PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
     done
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$told" "$E2E"
-    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m ./test/e2e/field
+    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -p 1 ./test/e2e/field ./test/guides
     for version in "${others[@]}"; do
         run=$stories
         if [[ $version == "${others[-1]}" ]]; then run+='|DeadlineOnYARN'; else run+='|DeadlineStory'; fi

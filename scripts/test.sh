@@ -21,6 +21,12 @@ trap 'end_all; rm -rf "$PACER_TEST_MADE"' EXIT
 trap 'exit 143' INT TERM HUP
 
 go_test() { "$GO" test -json -vet=off -count 1 "$@"; }
+machine() {
+    local failed=0
+    go_test -p 4 -timeout 10m $machine || failed=1
+    ended jar && go_test -timeout 5m ./test/guides || failed=1
+    return $failed
+}
 scala() { ended jar && scripts/jar.sh --test; }
 archive() { ended jar && go_test -timeout 20m -run '^TestClassDataArchive$' "$E2E"; }
 slice() { # It holds a driver to seconds, beside the archive, which yields to all.
@@ -34,7 +40,7 @@ programs() {
 }
 begin jar scripts/jar.sh
 begin scala scala
-begin machine go_test -p 4 -timeout 10m $machine
+begin machine machine
 begin archive archive
 begin slice slice
 begin programs programs

@@ -11,22 +11,24 @@ import (
 
 // The exit codes of pacer. `pacer submit` returns spark-submit's own code
 // unchanged once spark-submit has been started, with the one exception of
-// ExitInfeasible.
+// ExitInfeasible. docs/reference/exit-codes.md is made from what is said here.
 const (
-	// ExitOK is success.
+	// ExitOK is success: of `pacer plan` a deadline that can be kept, of `submit --detach` an application that has
+	// registered, or has yet to.
 	ExitOK = 0
-	// ExitFailure is any failure without a code of its own: an application or
-	// profile that is not known, a fault of the planner.
+	// ExitFailure is any failure without a code of its own: an application or profile that is not known, a fault of the
+	// planner, a fault that `pacer doctor` has found.
 	ExitFailure = 1
-	// ExitUsage is a wrong command line: unknown flag, malformed or past deadline,
-	// unsupported master or deploy mode (EX_USAGE of sysexits.h).
+	// ExitUsage is a wrong command line: unknown flag, malformed or past deadline, unsupported master, deploy mode or
+	// Spark (EX_USAGE of sysexits.h).
 	ExitUsage = 64
 	// ExitNoInput is a file that the command line names and that is not there (EX_NOINPUT).
 	ExitNoInput = 66
-	// ExitUnavailable is a planner that does not answer (EX_UNAVAILABLE).
+	// ExitUnavailable is a planner that does not answer (EX_UNAVAILABLE). Where a NATS server does, `pacer submit` waits
+	// 10 s for a planner that takes over. With `--master yarn` or `k8s://...` it runs without Pacer then.
 	ExitUnavailable = 69
-	// ExitInfeasible is a deadline that cannot be kept: `pacer plan`'s answer, and that to an application that was
-	// refused by --pacer-require-feasible or planner.late.
+	// ExitInfeasible is a deadline that cannot be kept: `pacer plan` keeps it on none of the cores asked for, or
+	// `pacer submit` was refused by --pacer-require-feasible or planner.late.
 	ExitInfeasible = 76
 	// ExitDenied is a request that its sender may not make, or credentials that are not taken
 	// (EX_NOPERM).

@@ -41,7 +41,7 @@ race: export COMPILER := 1
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-web torture soak chaos properties fuzz figures tables picture docs notice e2e cover clean
+.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-users bench-web torture soak chaos properties fuzz figures tables picture docs notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ bench-memory: setup build ## measure what memory is used for: what the kernel pr
 
 bench-applications: setup build workloads ## measure whole applications: drivers that nodes start, beside client mode, under deadlines, with kills (45 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench applications $(ARGS)
+
+bench-users: jar ## measure what somebody meets who installs Pacer: documents, errors, keys, packages, doctor (10 minutes; ARGS="-only docs,errors" takes less)
+	@$(GO) run ./test/bench users $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
 	const none, away = "/does/not/exist", "127.0.0.1:1"
-	for line, want := range map[string]struct {
+	rows := map[string]struct {
 		code int
 		says string
 	}{
@@ -67,7 +68,9 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 		"--planner " + away + " auth list":                      {command.ExitUnavailable, "no planner answers"},
 		"show app-1":                                            {command.ExitUsage, `unknown command "show"`},
 		"apps show app-9":                                       {command.ExitFailure, "app-9"},
-	} {
+	}
+	fmt.Printf("errors.rows %d\n", len(rows))
+	for line, want := range rows {
 		args := strings.Fields(line)
 		if !strings.HasPrefix(line, "--planner") && !strings.HasPrefix(line, "submit") {
 			args = append([]string{"--planner", f.address}, args...)

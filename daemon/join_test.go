@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -26,9 +27,11 @@ func TestOneFileMakesNodesOfAllMachines(t *testing.T) {
 	if err := bus.WriteSecret(file, join.Encode()); err != nil {
 		t.Fatal(err)
 	}
+	files := map[string]bool{}
 	runs := func(name, state string) (stop func() error) {
 		n := newWorld(t).node(t)
 		n.Name, n.State, n.Planner, n.Credentials = name, state, d.address, file
+		files[n.Credentials] = true
 		_, stop = launch(t, func(ctx context.Context, ready func(string)) error {
 			n.Ready = ready
 			return daemon.Node(ctx, n)
@@ -63,6 +66,10 @@ func TestOneFileMakesNodesOfAllMachines(t *testing.T) {
 	if err := errors.Join(stop1(), stop3(), stop()); err != nil {
 		t.Error(err)
 	}
+	if len(files) != 1 {
+		t.Errorf("the nodes were given %d files", len(files))
+	}
+	fmt.Printf("keys.files_per_cluster %d\n", len(files))
 	audited, err := os.ReadFile(filepath.Join(d.cfg.State, "audit.log"))
 	if n := strings.Count(string(audited), `"who":"join-k1"`); err != nil || n != 3 {
 		t.Errorf("the audit log has %d uses: %s", n, audited)

@@ -118,6 +118,15 @@
 //	plan.scale_own_ms.*                  the CPU time of that
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
 //	                                     ends; register.scale.flexible_ms.* under that rule of the queue
+//	docs.riddles, .long_sentences,       sentences of the pages of users that hide their subject, or have over 30 words;
+//	.unexplained, .broken_links          words of Pacer's inside there; links of all documents that lead nowhere
+//	docs.blocks_run, .blocks_failed      blocks of the guides that are run in a fresh root, and pages of which one fails
+//	docs.tutorial_commands               commands until a first deadline is kept; docs.readme_lines: of README.md
+//	docs.keys_documented_pct             keys of the configuration and settings of an application that have a row
+//	errors.rows                          faults whose line and exit code a table of tests holds
+//	keys.files_per_cluster               files with credentials that an operator makes for all nodes
+//	doctor.checks, .broken_found_pct     checks of pacer doctor, and of what is broken for a test the part that it names
+//	packages.*, image.mib, units.*       sizes of packages and of the image, the same bytes twice, exposure of the units
 //	web.kib_gz, web.lines                the page's files compressed, and the lines of ours
 //	web.go_lines                         of package web, and of daemon what serves it, comments left out
 //	web.requests_first, .elsewhere       requests until 1,000 applications on 500 nodes are shown, and to other servers

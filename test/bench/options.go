@@ -39,6 +39,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   memory     what memory is used for: what the kernel protects, heaps that find their size, batch work on what others
              leave
   applications whole applications: drivers that nodes start, beside client mode, under deadlines, with kills
+  users      what somebody meets who installs Pacer and reads its pages: documents, errors, keys, packages, doctor
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -84,7 +85,7 @@ const renderCommand = "render"
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
 	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, placementCommand,
-	memoryCommand, applicationsCommand, fuzzCommand, renderCommand}
+	memoryCommand, applicationsCommand, usersCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

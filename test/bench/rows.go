@@ -62,6 +62,7 @@ const (
 	placementCommand    = "placement"
 	memoryCommand       = "memory"
 	applicationsCommand = "applications"
+	usersCommand        = "users"
 	fuzzCommand         = "fuzz"
 )
 
@@ -107,6 +108,8 @@ func rows(o options) []row {
 		return append(heldRows(), lendRow(o.trial))
 	case applicationsCommand:
 		return applicationRows(o.trial)
+	case usersCommand:
+		return userRows()
 	case placementCommand:
 		return placementRows(o.trial)
 	case fuzzCommand:

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sparkpacer/pacer/test/benchline"
+)
+
+// userRows are what somebody meets who installs Pacer and reads its pages. Each figure is printed by the test that holds
+// it, or by scripts/packages.sh.
+func userRows() []row {
+	tests := func(args ...string) func(testing.TB, adder) {
+		return printed("go", append([]string{"test", "-count", "1", "-v", "-run"}, args...)...)
+	}
+	return []row{
+		{name: "docs", minutes: 1, measure: tests(
+			"^(TestUserPagesArePlain|TestTheTutorialIsShort|TestLinksOfDocumentsExist|TestEveryKeyAndSettingIsDocumented)$",
+			".", "./test/pages")},
+		{name: "blocks", minutes: 1, measure: tests("^TestBlocks$", "./test/guides")},
+		{name: "errors", minutes: 0.5, measure: tests("^TestFaultsHaveOneCodeEach$", "./cli")},
+		{name: "keys", minutes: 0.5, measure: tests("^TestOneFileMakesNodesOfAllMachines$", "./daemon")},
+		{name: "doctor", minutes: 0.5, measure: tests(".", "./cli/doctor")},
+		{name: "packages", minutes: 6, measure: printed("scripts/packages.sh", "check")},
+	}
+}
+
+// printedFigure is a line with a figure.
+var printedFigure = regexp.MustCompile(`(?m)^((?:docs|errors|keys|doctor|packages|image|units|upgrade)\.[a-z_.]+) ([0-9.]+)$`)
+
+// printed runs a command and takes the figures that it prints.
+func printed(name string, args ...string) func(testing.TB, adder) {
+	return func(t testing.TB, add adder) {
+		command := exec.CommandContext(t.Context(), name, args...)
+		var said bytes.Buffer
+		command.Stderr = &said
+		out, err := command.Output()
+		found := printedFigure.FindAllStringSubmatch(string(out), -1)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %d figures\n%s%s", command, err, len(found), &said, out)
+		}
+		for _, m := range found {
+			value, err := strconv.ParseFloat(m[2], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unit := "count"
+			if strings.HasSuffix(m[1], "_pct") {
+				unit = "%"
+			} else if strings.HasSuffix(m[1], "mib") {
+				unit = "MiB"
+			}
+			add(m[1], benchline.One(value), unit)
+		}
+	}
+}

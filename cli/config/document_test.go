@@ -88,3 +88,19 @@ func TestTheDocumentHasTheTable(t *testing.T) {
 		}
 	}
 }
+
+// What a package installs as the configuration is one, and has the states where the units have them: a command of root,
+// as `pacer auth init`, means the planner that its unit starts.
+func TestThePackagesConfigurationIsTheUnits(t *testing.T) {
+	c, err := Load(Sources{File: "../../deploy/packages/config.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for unit, state := range map[string]string{"planner": "PACER_PLANNER_STATE=" + c.Planner.State,
+		"node": "PACER_NODE_STATE=" + c.Node.State, "node-attached": "PACER_NODE_STATE=" + c.Node.State} {
+		body, err := os.ReadFile("../../deploy/systemd/pacer-" + unit + ".service")
+		if err != nil || !strings.Contains(string(body), state+" ") {
+			t.Errorf("pacer-%s.service does not have %s: %v", unit, state, err)
+		}
+	}
+}

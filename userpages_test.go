@@ -28,7 +28,7 @@ const userWords, tutorialCommands, readmeLines = 30, 10, 80
 
 // insiders are words that users neither bring along nor meet in the glossary: they stand in docs/nomenclature.md for those
 // who change the code.
-var insiders = regexp.MustCompile(`(?i)\b(ledger|facets?|deciders?|agenda|outlook|tenants?|engines?|hand-over|` +
+var insiders = regexp.MustCompile(`(?i)\b(ledger|plant|facets?|deciders?|agenda|outlook|tenants?|engines?|hand-over|` +
 	`newcomers?|dominant share|Directives?|epochs?)\b`)
 
 func ofUser(name string) bool {
@@ -55,10 +55,8 @@ func TestUserPagesArePlain(t *testing.T) {
 				fault("riddles", name, s)
 			}
 		})
-		if path.Dir(name) == "docs/guide" {
-			for _, word := range insiders.FindAllString(examples.ReplaceAllString(text, ""), -1) {
-				fault("unexplained", name, word)
-			}
+		for _, word := range insiders.FindAllString(examples.ReplaceAllString(text, ""), -1) {
+			fault("unexplained", name, word)
 		}
 	}
 	if seen < 20 {

@@ -52,7 +52,7 @@ func NewNode(r prometheus.Registerer) (*Node, error) {
 		missed:       counter("pacer_control_loop_missed_ticks_total", "Slots that were skipped because the loop came late."),
 		writesFailed: counter("pacer_cgroup_write_errors_total", "Quotas and weights that could not be written."),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "pacer_events_total",
-			Help: "Events of the node's engine, by kind."}, []string{"event"}),
+			Help: "Events of the node controller, by kind."}, []string{"event"}),
 	}
 	n.mu.used = map[executorKey]usage{}
 	return n, register(r, n.ticks, n.missed, n.writesFailed, n.events, n)

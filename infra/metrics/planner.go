@@ -90,7 +90,7 @@ func NewPlanner(r prometheus.Registerer, view func() (View, error)) (*Planner, e
 			Help: "CPU time that nodes offered to runs which have ended and that others could have."}, []string{"profile"}),
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "pacer_store_write_duration_seconds",
 			Help: "How long a synced write of state took.", Buckets: prometheus.ExponentialBuckets(100e-6, 2.5, 10)}),
-		publishFailed: counter("pacer_publish_errors_total", "Plans and directives that could not be sent."),
+		publishFailed: counter("pacer_publish_errors_total", "Messages to nodes and drivers that could not be sent."),
 		taken: counter("pacer_executors_taken_total",
 			"Executors from which memory was taken back that they were lent."),
 		view: view, profiles: map[string]bool{},

@@ -151,3 +151,28 @@ func TestThePartsOfATimeAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestSymptomsAreWhatIsSaid holds that the words by which the guide finds a trouble are in the code; three dots stand for
+// a value.
+func TestSymptomsAreWhatIsSaid(t *testing.T) {
+	var code strings.Builder
+	walk(t, func(name string, body []byte) {
+		if path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
+			code.Write(body)
+		}
+	})
+	said, symptoms := code.String(), 0
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]*) \|`).FindAllStringSubmatch(documents(t)["docs/guide/trouble.md"], -1) {
+		for _, symptom := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
+			symptoms++
+			for part := range strings.SplitSeq(symptom[1], "...") {
+				if !strings.Contains(said, strings.TrimSpace(part)) {
+					t.Errorf("docs/guide/trouble.md: the code does not say %q", part)
+				}
+			}
+		}
+	}
+	if symptoms < 10 {
+		t.Errorf("docs/guide/trouble.md quotes %d symptoms only", symptoms)
+	}
+}

@@ -67,6 +67,9 @@ func (f settingFiles) check(line submission, counts func(key string) string, req
 	if class := text(confClass); class != "" && !api.Class(strings.ToLower(class)).Known() {
 		return "", command.Usagef("%s %q: want one of %v", f.said(line, confClass, ""), class, api.Classes())
 	}
+	if way := counts(confOutput); way != "" && !slices.Contains(outputs, strings.ToLower(way)) {
+		return "", command.Usagef("%s %q: want one of %v", f.said(line, confOutput, ""), way, outputs)
+	}
 	if by := text(confBy); by != "" && counts(confDeadline) == "" {
 		return checkMoment(f.said(line, confBy, ""), by, required, now)
 	}

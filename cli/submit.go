@@ -267,6 +267,7 @@ const (
 	confCredentials = "spark.pacer.credentials"
 	confTLSCA       = "spark.pacer.tls.ca"
 	confPlaintext   = "spark.pacer.plaintext"
+	confOutput      = "spark.pacer.output"
 	confDriverHost  = "spark.driver.host"
 	confDriverBind  = "spark.driver.bindAddress"
 	confPython      = "spark.pyspark.python"
@@ -274,6 +275,9 @@ const (
 
 // modes are the values of --pacer-mode.
 var modes = []api.Mode{api.ModeControl, api.ModeObserve, api.ModeOff}
+
+// outputs are the values of spark.pacer.output (ObjectOutput.scala).
+var outputs = []string{"auto", "magic", "direct", "as-is"}
 
 // ownSettings turns pacer's own flags into driver settings. A setting that
 // the user gave with --conf stays as it is; the same thing said twice and

@@ -304,6 +304,9 @@ func TestTheModeOfAFilesMasterGoesWithIt(t *testing.T) {
 		{"spark.pacer.by 25:00\n", "", path + ": spark.pacer.by"},
 		{"spark.pacer.mode watch\n", "", path + ": spark.pacer.mode"},
 		{"spark.pacer.class gold\n", "", path + ": spark.pacer.class"},
+		{"spark.pacer.output copied\n", "", path + ": spark.pacer.output"},
+		{"", "--conf spark.pacer.output=copied", "--conf spark.pacer.output"},
+		{"spark.pacer.output copied\n", "--conf spark.pacer.output=Direct", ""},
 	} {
 		if err := os.WriteFile(path, []byte(c.file), 0o644); err != nil {
 			t.Fatal(err)

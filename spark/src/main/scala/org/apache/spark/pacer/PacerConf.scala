@@ -42,6 +42,7 @@ import org.apache.spark.util.Utils
  * @param context         the number of this context of the JVM, from 0
  * @param before          how much of the submission's time had passed when it began, in seconds
  * @param shared          whether the deadline is the submission's, for all contexts that follow
+ * @param output          how its jobs write into object stores
  */
 private[spark] final case class PacerConf(
     address: String,
@@ -70,7 +71,8 @@ private[spark] final case class PacerConf(
     jobMost: Double = 0,
     copies: Boolean = false,
     utcOffset: Int = 0,
-    plaintext: Boolean = false) {
+    plaintext: Boolean = false,
+    output: String = ObjectOutput.Auto) {
 
   /** Whether it is to be held back until its deadline. */
   def paced: Boolean = deadline > 0 && mode == PacerConf.Control
@@ -131,6 +133,9 @@ private[spark] object PacerConf {
 
   /** "auto" has executors start at the heap that earlier runs of the profile have shown to be enough. */
   val MemoryHeap = "spark.pacer.memory.heap"
+
+  /** How jobs write into object stores ([[ObjectOutput]]). */
+  val Output = "spark.pacer.output"
 
   /** The image of the executors' containers, in place of the nodes' own choice. */
   val Image = "spark.pacer.image"
@@ -218,6 +223,7 @@ private[spark] object PacerConf {
     val floor = read(MemoryFloor, 0L)(size, "a size such as 512m or 2g")
     val heapAuto = read(MemoryHeap, false)(t => Option.when(t.toLowerCase(Locale.ROOT) == "auto")(true),
       "auto; a size of one's own is spark.executor.memory")
+    val output = read(Output, ObjectOutput.Auto)(t => Some(t.toLowerCase(Locale.ROOT)).filter(ObjectOutput.Ways.contains), ObjectOutput.Ways.mkString(" or "))
     if (heapAuto && attached.nonEmpty) faults += s"$MemoryHeap is auto, and another cluster manager starts the executors"
     if (deadline > 0 && by > 0) faults += s"$Deadline and $By exclude each other"
     if (attached.isEmpty && get("spark.submit.deployMode").contains("cluster")) {
@@ -231,7 +237,8 @@ private[spark] object PacerConf {
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
       get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, heapAuto, noWait, least, most, here.number, here.before, shared,
       program = get(Program).getOrElse(program(get("spark.app.name").getOrElse(""), sys.env.get, sys.props.getOrElse("sun.java.command", ""))), byMoment = by > 0, certainty = certainty,
-      jobMost = jobMost, copies = get(Speculation).exists(_.equalsIgnoreCase("true")), utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext)
+      jobMost = jobMost, copies = get(Speculation).exists(_.equalsIgnoreCase("true")), utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext,
+      output = output)
   }
 
   private val TimeOfDay = DateTimeFormatter.ofPattern("H:mm[:ss]")

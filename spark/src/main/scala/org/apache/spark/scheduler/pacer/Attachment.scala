@@ -120,6 +120,7 @@ private[pacer] object Attachment {
     val context = DriverContexts.here.next(PacerConf.submitted(sc.conf))
     val settings = EndlessSession.setAside(PacerConf.parse(sc.master, sc.conf, context))
     settings.pastDue.foreach(say)
+    ObjectOutput.complete(sc, settings).foreach(say)
     val (least, most) = PacerConf.executors(sc.conf)
     val attachment = new Attachment(sc, settings, context.clock, manager, least, most)
     if (settings.mode == PacerConf.Off) None

@@ -2,7 +2,7 @@ package org.apache.spark.scheduler.pacer
 
 import org.apache.spark.{SPARK_VERSION, SparkContext}
 import org.apache.spark.memory.pacer.MemoryPools
-import org.apache.spark.pacer.{DriverContexts, EndlessSession, PacerConf}
+import org.apache.spark.pacer.{DriverContexts, EndlessSession, ObjectOutput, PacerConf}
 import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.scheduler.{ExternalClusterManager, SchedulerBackend, TaskScheduler, TaskSchedulerImpl}
 
@@ -23,6 +23,7 @@ private[spark] final class PacerClusterManager extends ExternalClusterManager {
     val settings = onThisSpark(EndlessSession.setAside(PacerConf.parse(masterURL, sc.conf, context)))
     settings.pastDue.foreach(say)
     PacerConf.complete(sc.conf, settings.deadline, settings.mode).foreach(say)
+    ObjectOutput.complete(sc, settings).foreach(say)
     // Spark would say every 15 s that the cluster has no resources while the application is queued.
     sc.conf.setIfMissing("spark.starvation.timeout", "365d")
     new StageBoundTaskScheduler(sc, settings, context.clock)

@@ -141,7 +141,7 @@ func rows(o options) []row {
 		{name: "rebind", minutes: 4, spark: true, measure: rebind},
 		{name: "start", minutes: 6, spark: true, measure: start},
 		{name: "precision", minutes: 5, spark: true, measure: precision},
-	}, trialRows(overhead, []workload{demonstrated()}))
+	}, trialRows(overhead, []workload{demonstrated()}), objectStoreRows(o.trial))
 }
 
 func scaleRows() []row {

@@ -105,12 +105,14 @@
 //	pace.same.worse_points               unchanged runs: mean absolute error, less that at commit 77b441e
 //	match.over.*                         the same when the run is over
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
-//	objectstore.calls.WAY                calls of an object store, a gateway on this machine, that a job of one task takes by
-//	                                     Hadoop's classic committer (v1, v2), its magic one, or directly
+//	objectstore.calls.WAY                calls of an object store, a gateway on this machine, that a job of one task takes,
+//	                                     by Hadoop's classic committer (v1, v2), its magic one, or directly
 //	objectstore.calls_ratio.WAY, .bytes_ratio.WAY   200 files of 1 MiB: calls over the direct way's, bytes written or
 //	                                     copied over the data
-//	objectstore.tail_s.WAY               of these, from the last task's end to the job's, at 30 ms a call and 100 ms a MiB copied
-//	objectstore.wrong                    of n jobs on real Spark with speculation, an executor killed in each: output wrong
+//	objectstore.tail_s.WAY               of these, from the last task's end to the job's, at 30 ms a call and 100 ms a
+//	                                     MiB that is copied
+//	objectstore.wrong                    jobs on real Spark with speculation, an executor of each killed, with another
+//	                                     output than is right
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside
 //	                                     blocks and a running sort
 //	offheap.rss_released_pct             resident memory that went within 5 s, of what was in use above the new size;

@@ -17,7 +17,7 @@ type Registered struct {
 	Promise Promise
 	// Matched has it matched to the stored profile of its name.
 	Matched bool
-	// Queued has it wait, until Started; Seats has it start at once. One that is taken over has neither.
+	// Queued has it wait, until Started; Seats has it start at once. An application that is taken over has neither.
 	Queued bool
 	Seats  *Seats
 	// Executors is how many one has that is taken over.
@@ -240,7 +240,7 @@ func (f Capped) apply(l *Ledger) error {
 }
 
 // PacingChanged: an application runs with all cores from now on, or is paced again. Pacing is how
-// it runs (App.Pacing). One that is not gated has no targets any more.
+// it runs (App.Pacing). Without a gate it has no targets any more.
 type PacingChanged struct {
 	App         api.AppID
 	Pacing, Why string

@@ -51,7 +51,7 @@ type Giving struct {
 func (g Giving) Executor() *ledger.Executor { return g.From.Executor(g.ID) }
 
 // Given are the executors that applications were asked to give back for those that wait, by these, in order of
-// application and executor. Of one that is history nothing is known.
+// application and executor. Applications that are history give nothing.
 func Given(v ledger.View) map[api.AppID][]Giving {
 	if len(v.Waiting()) == 0 {
 		return nil

@@ -51,9 +51,9 @@ func (c Class) Weight() float64 {
 	return 1
 }
 
-// Lent reports whether a's memory is lent: it gives back first where memory is short. An application with a deadline,
-// or of another class than ClassBatch, has its memory promised.
-func (a *PlanApp) Lent() bool { return a.Class == ClassBatch && !a.HasDeadline }
+// Yields reports whether the kernel takes a's memory first where the node is short of it, lent or not (Loans): that of a
+// batch application without a deadline. It protects that of all others.
+func (a *PlanApp) Yields() bool { return a.Class == ClassBatch && !a.HasDeadline }
 
 // Division is how a node divides its cores: the strategy by which applications share what
 // is short, and how much of what nobody asks for is given away (package supervisor).

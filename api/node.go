@@ -325,9 +325,9 @@ type ExecutorMemory struct {
 	Resident units.Bytes `json:"resident_bytes,omitempty"`
 	Cache    units.Bytes `json:"page_cache_bytes,omitempty"`
 	Limit    units.Bytes `json:"limit_bytes,omitempty"`
-	// Lent says that it gives memory back first, Pressure which part of the last ten seconds its tasks have waited for
-	// memory; 0 where the kernel does not tell.
-	Lent     bool           `json:"lent,omitempty"`
+	// Yields says that it gives memory back first (PlanApp.Yields), Pressure which part of the last ten seconds its tasks
+	// have waited for memory; 0 where the kernel does not tell.
+	Yields   bool           `json:"lent,omitempty"`
 	Pressure units.Fraction `json:"pressure,omitempty"`
 	// Spare is what it is foretold to leave of its claim.
 	Spare units.Bytes `json:"spare_bytes,omitempty"`

@@ -101,12 +101,12 @@ func (p *pages) Limit(key node.Key, limit units.Bytes) error {
 }
 
 // Shield implements node.Memory.
-func (p *pages) Shield(key node.Key, size units.Bytes, lent bool) error {
+func (p *pages) Shield(key node.Key, size units.Bytes, yields bool) error {
 	m, err := p.memory(key)
 	if err != nil {
 		return err
 	}
-	return cgroup.Shield{Size: size, Lent: lent}.Put(m.group)
+	return cgroup.Shield{Size: size, Yields: yields}.Put(m.group)
 }
 
 // forgetMemory closes the wish page of an executor that was stopped.

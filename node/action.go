@@ -29,7 +29,7 @@ const (
 	ActWantMemory
 	// ActSetMemoryLimit lowers Key's memory limit to Limit, or as far as what it uses allows.
 	ActSetMemoryLimit
-	// ActShieldMemory has the kernel protect Memory of Key where memory is short, or take it first where it is Lent.
+	// ActShieldMemory has the kernel protect Memory of Key where memory is short, or take it first where it Yields.
 	ActShieldMemory
 )
 
@@ -60,6 +60,7 @@ type Action struct {
 	Memory units.Bytes
 	Limit  units.Bytes
 	Lent   bool
+	Yields bool
 	Launch *api.Launch
 	// Component is what ActStart starts in an executor's place, nil for an executor.
 	Component *api.Component

@@ -32,8 +32,8 @@ type holding struct {
 	// the least of it.
 	heap, overhead, floor units.Bytes
 	weight                float64
-	// lent says that the kernel takes it first, shield what the kernel was last told of it.
-	lent   bool
+	// yields says that the kernel takes it first (api.PlanApp.Yields), shield what the kernel was last told of it.
+	yields bool
 	shield shield
 	// still says that its off-heap memory is not to be moved: its user fixed it, it has none,
 	// or its application is left alone.
@@ -59,8 +59,8 @@ type holding struct {
 
 // shield is what the kernel goes by where memory is short; the zero value is not known.
 type shield struct {
-	size units.Bytes
-	lent bool
+	size   units.Bytes
+	yields bool
 }
 
 // take takes over how it is started. An executor that was started keeps how that was: another planner may only guess
@@ -174,7 +174,7 @@ func (h *holding) news(now units.Instant, gone bool) bool {
 func (h *holding) describe() api.ExecutorMemory {
 	m := api.ExecutorMemory{Heap: h.page.Heap, OffHeap: h.page.InForce, OffHeapUsed: h.page.Storage + h.page.Execution,
 		Owed:  h.page.Owed,
-		Fixed: h.fixed(), Lent: h.lent, Pressure: h.seen.Pressure, Spare: h.loan.spare,
+		Fixed: h.fixed(), Yields: h.yields, Pressure: h.seen.Pressure, Spare: h.loan.spare,
 		Resident: h.seen.Resident, Cache: h.seen.Cache, Limit: h.seen.Limit,
 		Moves: h.page.Met, Moving: units.FromDuration(h.page.Moving), Evicted: h.page.Evicted, Spilled: h.page.Spilled}
 	if !h.page.Moves {

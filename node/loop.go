@@ -305,7 +305,7 @@ func (l *Loop) act(ctx context.Context, a *Action) error {
 	case ActSetMemoryLimit:
 		return l.ports.Memory.Limit(a.Key, a.Limit)
 	case ActShieldMemory:
-		return l.ports.Memory.Shield(a.Key, a.Memory, a.Lent)
+		return l.ports.Memory.Shield(a.Key, a.Memory, a.Yields)
 	case ActSave:
 		l.saved = l.saves.Offer(a.State)
 	case ActReport:

@@ -202,12 +202,12 @@ func (p *pool) move(r *roster, x *executor, now units.Instant, free units.Bytes)
 // shield has the kernel protect all that x was given, or take it first, where it has a limit.
 func (p *pool) shield(r *roster, x *executor) {
 	h := &x.memory
-	now := shield{h.heap + h.overhead + h.reserved, h.lent}
+	now := shield{h.heap + h.overhead + h.reserved, h.yields}
 	if h.seen.Limit == 0 || h.shield == now {
 		return
 	}
 	h.shield = now
-	r.out.act(Action{Kind: ActShieldMemory, Key: x.key, Memory: now.size, Lent: now.lent})
+	r.out.act(Action{Kind: ActShieldMemory, Key: x.key, Memory: now.size, Yields: now.yields})
 }
 
 func (p *pool) wish(r *roster, x *executor, wanted, limit units.Bytes, now units.Instant) {

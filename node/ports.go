@@ -79,7 +79,7 @@ type Memory interface {
 	Limit(key Key, limit units.Bytes) error
 	// Shield has the kernel protect that much of the executor's memory where memory is short, or take it first where it
 	// is lent.
-	Shield(key Key, size units.Bytes, lent bool) error
+	Shield(key Key, size units.Bytes, yields bool) error
 	// ReadMemory fills into. The resident memory may be so old.
 	ReadMemory(key Key, every time.Duration, into *ExecutorMemory) error
 }

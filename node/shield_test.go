@@ -7,7 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// The kernel is told once what is promised and what is lent, and again when that changes, when memory moves, and when it
+// The kernel is told once what is promised and what yields, and again when that changes, when memory moves, and when it
 // could not be told.
 func TestTheKernelIsToldWhatIsPromised(t *testing.T) {
 	m := newMachine(t, 8*gib)
@@ -30,13 +30,13 @@ func TestTheKernelIsToldWhatIsPromised(t *testing.T) {
 		}
 		return told
 	}
-	expect := func(what string, told []Action, lent ...bool) {
+	expect := func(what string, told []Action, yields ...bool) {
 		t.Helper()
-		if len(told) != len(lent) {
-			t.Fatalf("%s: told %+v, want %d", what, told, len(lent))
+		if len(told) != len(yields) {
+			t.Fatalf("%s: told %+v, want %d", what, told, len(yields))
 		}
 		for i, a := range told {
-			if a.Key != key || a.Memory != units.GiB || a.Lent != lent[i] {
+			if a.Key != key || a.Memory != units.GiB || a.Yields != yields[i] {
 				t.Errorf("%s: %+v", what, a)
 			}
 		}

@@ -100,7 +100,7 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 			}
 		}
 		x.memory.take(p.Launch, x.life.started)
-		x.memory.lent = p.Lent()
+		x.memory.yields = p.Yields()
 		x.memory.loan.take(p, id, now)
 		x.shares, x.hasDeadline, x.part = p.Band == api.BandShared, p.HasDeadline, p.Class.Weight()
 		a.executors = append(a.executors, x)

@@ -18,7 +18,7 @@ const (
 	softV1 = "memory.soft_limit_in_bytes"
 	// pressureV2 is v2's file of how long a group waits for memory.
 	pressureV2 = "memory.pressure"
-	// heldBack is the part of a lent group's claim from which on the kernel takes its page cache, and slows it: the
+	// heldBack is the part of a yielding group's claim from which on the kernel takes its page cache, and slows it: the
 	// limit, at which it ends, is the claim.
 	heldBack = 15.0 / 16
 )
@@ -26,13 +26,13 @@ const (
 // Shield is how the kernel treats a group where the machine is short of memory. Size is what its executor claims.
 type Shield struct {
 	Size units.Bytes
-	// Lent says that the group gives back first, and has no protection: else its Size is promised.
-	Lent bool
+	// Yields says that the group gives back first, and has no protection: else its Size is promised.
+	Yields bool
 }
 
-// Put has the kernel protect what is promised, and take from what is lent first. In v2 a promised group keeps its Size
-// (memory.low), for which the groups above it have the sums of theirs, and a lent one is held back a little below it
-// (memory.high). In v1 a lent group gives all but MemoryMargin first (the soft limit), which is what protects the
+// Put has the kernel protect what is promised, and take from what yields first. In v2 a promised group keeps its Size
+// (memory.low), for which the groups above it have the sums of theirs, and one that yields is held back a little below it
+// (memory.high). In v1 a group that yields gives all but MemoryMargin first (the soft limit), which is what protects the
 // others. It writes nothing where no memory controller counts the group, or the kernel has no such file
 // (Hierarchy.Lacks).
 func (s Shield) Put(g *Group) error {
@@ -60,13 +60,13 @@ type shields struct {
 func (h *shields) write(dir string, s Shield) error {
 	if h.version == V1 {
 		soft := int64(-1)
-		if s.Lent {
+		if s.Yields {
 			soft = int64(MemoryMargin)
 		}
 		return h.put(dir, softV1, strconv.FormatInt(soft, 10))
 	}
 	low, high := strconv.FormatInt(int64(s.Size), 10), "max"
-	if s.Lent {
+	if s.Yields {
 		low, high = "0", strconv.FormatInt(int64(float64(s.Size)*heldBack), 10)
 	}
 	return errors.Join(h.put(dir, lowV2, low), h.put(dir, highV2, high))

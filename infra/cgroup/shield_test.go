@@ -16,7 +16,7 @@ import (
 
 // What is promised is kept by memory.low in v2, and what is lent goes first: by memory.high, or v1's soft limit.
 func TestAShieldIsWhatTheVersionHas(t *testing.T) {
-	promised, lent := cgroup.Shield{Size: 512 * mib}, cgroup.Shield{Size: 512 * mib, Lent: true}
+	promised, lent := cgroup.Shield{Size: 512 * mib}, cgroup.Shield{Size: 512 * mib, Yields: true}
 	for _, layout := range cgrouptest.Layouts() {
 		tree, g, _ := limited(t, layout)
 		for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestGroupsAroundArePromisedTheSum(t *testing.T) {
 		node1, top units.Bytes
 	}{
 		{"n1", "app-1-1", cgroup.Shield{Size: 300 * mib}, 300 * mib, 300 * mib},
-		{"n1", "app-2-1", cgroup.Shield{Size: 900 * mib, Lent: true}, 300 * mib, 300 * mib},
+		{"n1", "app-2-1", cgroup.Shield{Size: 900 * mib, Yields: true}, 300 * mib, 300 * mib},
 		{"n2", "app-3-1", cgroup.Shield{Size: 100 * mib}, 100 * mib, 400 * mib},
 		{"n2", "app-4-1", cgroup.Shield{Size: 50 * mib}, 150 * mib, 450 * mib},
 	} {
@@ -178,7 +178,7 @@ func TestRealShield(t *testing.T) {
 		files = map[string][2]string{"memory.low": {"536870912", "0"}, "memory.high": {"max", "503316480"}}
 	}
 	for i, lent := range []bool{false, true} {
-		if err := (cgroup.Shield{Size: 512 * mib, Lent: lent}).Put(g); err != nil {
+		if err := (cgroup.Shield{Size: 512 * mib, Yields: lent}).Put(g); err != nil {
 			t.Fatal(err)
 		}
 		for file, want := range files {
@@ -208,7 +208,7 @@ func TestRealV2WhatIsPromisedStays(t *testing.T) {
 		if err := g.RaiseMemory(64 * mib); err != nil {
 			t.Fatal(err)
 		}
-		if err := (cgroup.Shield{Size: 64 * mib, Lent: g == lent}).Put(g); err != nil {
+		if err := (cgroup.Shield{Size: 64 * mib, Yields: g == lent}).Put(g); err != nil {
 			t.Fatal(err)
 		}
 	}

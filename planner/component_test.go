@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -240,8 +241,8 @@ func (w *world) nodesSay(d time.Duration, id api.AppID, slow bool, running map[s
 	w.Helper()
 	for end := w.now.Add(d); w.now < end; {
 		w.pass(time.Second)
-		for node, p := range w.plans {
-			was := running[node]
+		for _, node := range slices.Sorted(maps.Keys(w.plans)) {
+			p, was := w.plans[node], running[node]
 			if running[node] = map[api.ExecutorID]bool{}; slow {
 				running[node] = was
 			}
@@ -251,13 +252,13 @@ func (w *world) nodesSay(d time.Duration, id api.AppID, slow bool, running map[s
 				}
 			}
 			s := w.status(node)
-			for x, ours := range was {
-				if ours && !running[node][x] {
+			for _, x := range slices.Sorted(maps.Keys(was)) {
+				if was[x] && !running[node][x] {
 					s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: x, State: api.ExecutorExited, Exit: "stopped", ExitCode: api.Unknown})
 				}
 			}
-			for x, ours := range running[node] {
-				if ours {
+			for _, x := range slices.Sorted(maps.Keys(running[node])) {
+				if running[node][x] {
 					s.Executors = append(s.Executors, api.ExecutorStatus{App: id, ID: x, State: api.ExecutorRunning, ExitCode: api.Unknown, PID: 7})
 				}
 			}

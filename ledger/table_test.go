@@ -97,6 +97,7 @@ func rows() []row {
 		{ledger.TargetsDropped{App: app}, "1", "0", inStage(app, targets), nil},
 
 		{attach(attachedApp, "2", "attaching"), "0", "1", func(v ledger.View) any { return len(v.Allocations("attaching")) }, never{
+			"the application is not there":   attach("nobody", "2", "attaching"),
 			"nodes serve it":                 attach(app, "3", "attaching"),
 			"the node starts executors":      attach(attachedApp, "2", "a"),
 			"there is no such node":          attach(attachedApp, "2", "z"),

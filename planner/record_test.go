@@ -216,23 +216,6 @@ func TestAFirstRunIsRecordedAsItsProfile(t *testing.T) {
 	}
 }
 
-// A planner that is killed right after a stage has what the stage took: the profile
-// is made of it.
-func TestFiguresOfAStageThatIsDoneAreSavedWithIt(t *testing.T) {
-	w := newWorld(t, "a")
-	r := registration("p", 0)
-	id := w.mustRegister(r).AppID
-	w.tell(id, r.Submission, ready(4, 0, "read", 1000, "1"))
-	w.used(id, 0, 1, 2, api.ExecutorRunning)
-	w.pass(time.Second) // All that is known is saved.
-	w.used(id, 0, 15, 17, api.ExecutorRunning)
-	w.tell(id, r.Submission, done(9, 0, 4))
-	w.restart()
-	if d := w.app(id); len(d.Stages) != 1 || d.Stages[0].CoreSeconds != 15 {
-		t.Errorf("detail %+v", d)
-	}
-}
-
 func TestWhichRunsChangeAProfile(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -407,33 +390,5 @@ func TestPredictedFinishAtAllCores(t *testing.T) {
 	unknown := registration("new", 0)
 	if got := w.app(w.mustRegister(unknown).AppID).Predicted; got != 0 {
 		t.Errorf("predicted %v without a profile", got)
-	}
-}
-
-func TestSamplesAndHistoryAreBounded(t *testing.T) {
-	cfg := planner.Default()
-	cfg.Samples, cfg.History, cfg.DetailHistory = 100, 3, 1
-	w := newWorldOf(t, cfg, "a")
-	for k := range 6 {
-		r := registration(string(rune('a'+k)), 0)
-		id := w.mustRegister(r).AppID
-		w.tell(id, r.Submission, ready(1, 1, "read", 1, "1"))
-		for range 1000 {
-			w.used(id, 1, 1, 1, api.ExecutorRunning)
-		}
-		n := len(w.app(id).Stages[0].Samples)
-		if n > 100 || n < 50 {
-			t.Fatalf("%d samples are kept", n)
-		}
-		w.tell(id, r.Submission, done(8, 1, 1), end(9))
-		w.pass(2 * time.Second)
-	}
-	apps := w.control(api.VerbApps, api.ControlRequest{}).Apps
-	if len(apps) != 3 || apps[2].Name != "f" {
-		t.Errorf("%d applications are kept: %+v", len(apps), apps)
-	}
-	w.restart()
-	if again := w.control(api.VerbApps, api.ControlRequest{}).Apps; len(again) != 3 || again[0].ID != apps[0].ID {
-		t.Errorf("after a restart: %+v", again)
 	}
 }

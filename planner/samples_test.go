@@ -67,37 +67,3 @@ func TestSamplesOfRunningStagesSurviveARestart(t *testing.T) {
 		}
 	}
 }
-
-// However many stages have run, an application's samples stay within AllSamples,
-// but for two of each executor and stage, and come back after a restart.
-func TestSamplesOfAllStagesAreBounded(t *testing.T) {
-	const all = 60
-	cfg := planner.Default()
-	cfg.AllSamples = all
-	w := newWorldOf(t, cfg, "a")
-	r := registration("p", 0)
-	id := w.mustRegister(r).AppID
-	for stage := range 6 {
-		w.tell(id, r.Submission, ready(1, stage, "read", 1, "1"))
-		for i := range 80 {
-			w.used(id, stage, units.Work(i), units.Work(i), api.ExecutorRunning)
-		}
-		w.tell(id, r.Submission, done(2, stage, 1))
-		w.live(6*time.Second, id)
-		sum := 0
-		for _, s := range w.app(id).Stages {
-			if len(s.Samples) == 0 {
-				t.Errorf("nothing is left of stage %d", s.Stage)
-			}
-			sum += len(s.Samples)
-		}
-		if sum > all+2*(stage+1) {
-			t.Errorf("%d samples after %d stages, want at most %d", sum, stage+1, all)
-		}
-		before := w.app(id).Stages
-		w.restart()
-		if d := cmp.Diff(before, w.app(id).Stages); d != "" {
-			t.Errorf("after a restart (-before +after):\n%s", d)
-		}
-	}
-}

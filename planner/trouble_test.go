@@ -235,20 +235,6 @@ func TestReplacementsAreBounded(t *testing.T) {
 	}
 }
 
-// Executors that are lost again and again, with work done in between, are replaced for as long as it takes.
-func TestLossesBetweenWhichWorkIsDoneAreNoBound(t *testing.T) {
-	w, id, sub := paced(t)
-	for k := 1; k <= 12; k++ {
-		w.tell(id, sub, api.Event{Type: api.EventExecutorGone, At: 5, Executor: &api.ExecutorEvent{ID: api.ExecutorID(fmt.Sprint(k))}})
-		s := w.status("a")
-		s.Stages = []api.StageStatus{{App: id, StageKey: api.StageKey{Stage: 1}, Executor: api.ExecutorID(fmt.Sprint(k + 1)), Finished: 1}}
-		w.step(planner.Status{Status: &s})
-	}
-	if len(w.heard("executor replaced")) != 12 || len(w.heard("replacement ended")) != 0 {
-		t.Errorf("%d replaced, %d times given up", len(w.heard("executor replaced")), len(w.heard("replacement ended")))
-	}
-}
-
 // An executor whose node is lost before it starts is none that has ended: however often that
 // happens, another one is asked for.
 func TestWhatNobodyHasStartedIsNoLoss(t *testing.T) {

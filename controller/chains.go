@@ -28,7 +28,7 @@ func Chains(into, running []float64, w Waiting, slots int) []float64 {
 	each, tasks := 0.0, w.Tasks-1
 	if tasks > 0 {
 		each = (w.Weight - last) / float64(tasks)
-		if early := tasks - rounds*n; early > 0 {
+		if early := tasks - params.Law.Rounds*n; early > 0 {
 			slices.Reverse(chains)
 			pour(chains, each*float64(early))
 			slices.Sort(chains) // Not just turned: rounding may have put one above the next.
@@ -84,14 +84,6 @@ type Waiting struct {
 	Lightest, Heaviest float64
 }
 
-// handed is the part of the time left that chains are given: near a deadline that
-// the longest chain just meets, noise would ask for all or nothing.
-const handed = 0.995
-
-// rounds is how many tasks per slot are placed one by one; those before them are as
-// good as fluid.
-const rounds = 2
-
 // pour adds weight to the shortest of chains, which descend, until they are even.
 func pour(chains []float64, weight float64) {
 	for n := 1; weight > 0; n++ {
@@ -120,7 +112,7 @@ func pour(chains []float64, weight float64) {
 // the chains. It solves c span = work + idle(c), with 0.5 % of the span kept in
 // hand; where the longest chain alone takes that, it returns all slots.
 func coresFor(chains []float64, work, span float64) float64 {
-	slack := handed*span - chains[0]
+	slack := params.Law.Handed*span - chains[0]
 	if slack <= 0 {
 		return float64(len(chains))
 	}

@@ -105,8 +105,8 @@ func TestCoresForEndsTheChainsInTime(t *testing.T) {
 			t.Fatalf("%v cores", c)
 		}
 		// What is kept in hand of the span is asked for too.
-		if got := ends(chains, c); math.Abs(got-handed*span) > 1e-6*span {
-			t.Fatalf("%v cores end at %v, want %v", c, got, handed*span)
+		if got := ends(chains, c); math.Abs(got-params.Law.Handed*span) > 1e-6*span {
+			t.Fatalf("%v cores end at %v, want %v", c, got, params.Law.Handed*span)
 		}
 		if more := coresFor(chains, work, 0.9*span); more < c-1e-9 {
 			t.Fatalf("less time asks for %v, more for %v", more, c)
@@ -184,9 +184,9 @@ func TestUtilizationSettlesWithoutOscillation(t *testing.T) {
 		}
 		before = granted
 	}
-	near(t, "obtained", 1.2*granted/(1+0.5*granted), needed*utilizationEnough, 0.01)
-	if share := (&Utilization{Got: 0.1, Had: 1}).share(); share != leastUtilization {
-		t.Errorf("share %v, want no less than %v", share, leastUtilization)
+	near(t, "obtained", 1.2*granted/(1+0.5*granted), needed*params.Used.Enough, 0.01)
+	if share := (&Utilization{Got: 0.1, Had: 1}).share(); share != params.Used.Least {
+		t.Errorf("share %v, want no less than %v", share, params.Used.Least)
 	}
 	if share := (&Utilization{}).share(); share != 1 {
 		t.Errorf("share %v of nothing known, want 1", share)

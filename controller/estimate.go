@@ -2,30 +2,6 @@ package controller
 
 import "math"
 
-// The estimator's constants. All are shares of the stage or plain weights, so
-// that they mean the same for a stage of seconds and one of hours.
-const (
-	// priorShare is the weight that the nominal rate has at the start, as a share of
-	// the stage. It is small: a nominal rate may be wrong by a factor of three.
-	priorShare = 0.03
-	// memoryShare is the share of the stage after which what was learned has lost
-	// two thirds of its weight: rates change while the JIT compiler works.
-	memoryShare = 0.25
-	// memoryTasks is the same in tasks per running task, where the stage is short.
-	memoryTasks = 2
-	// stallGain is the gain, per step, of the share of steps without visible
-	// progress.
-	stallGain = 0.15
-	// rateSpan bounds the measured rate to this factor around the nominal one.
-	rateSpan = 10
-	// readyWeight is the progress that a rate must rest on when there is no
-	// nominal one, in tasks or as a share of the stage, whichever is less.
-	readyWeight, readyShare = 1, 0.05
-	// readySpent is the CPU time, in seconds, that it must rest on as well: less is
-	// not measured, and a rate out of nothing overflows.
-	readySpent = 1e-6
-)
-
 // Estimate is what was learned about the weight done per core-second: a ratio
 // of two sums that forget exponentially, begun with the nominal rate.
 type Estimate struct {
@@ -47,7 +23,7 @@ func (e *Estimate) seed(t Target) {
 	if t.Rate <= 0 || t.Weight <= 0 || e.Total > 0 {
 		return
 	}
-	weight := max(priorShare*t.Weight, min(0.5, t.Weight))
+	weight := max(params.Rate.Prior*t.Weight, min(0.5, t.Weight))
 	e.Gained, e.Spent = weight, weight/t.Rate
 }
 
@@ -61,7 +37,7 @@ func (e *Estimate) rate(t *Target) float64 {
 	}
 	r := e.Gained / e.Spent
 	if t.Rate > 0 {
-		r = min(max(r, t.Rate/rateSpan), t.Rate*rateSpan)
+		r = min(max(r, t.Rate/params.Rate.Span), t.Rate*params.Rate.Span)
 	}
 	return r
 }
@@ -85,10 +61,10 @@ func (e *Estimate) update(t *Target, before float64, v *view) {
 		e.collect(t, spent)
 		return
 	}
-	memory := max(memoryShare*t.Weight, memoryTasks*float64(max(1, v.Runnable)))
+	memory := max(params.Rate.Memory*t.Weight, params.Rate.MemoryTasks*float64(max(1, v.Runnable)))
 	if len(v.Chains) > 0 {
 		// No longer than what is left: the rate changes with the cores in use.
-		memory = max(min(memoryShare*t.Weight, t.Weight-v.Done), float64(max(1, v.Runnable)))
+		memory = max(min(params.Rate.Memory*t.Weight, t.Weight-v.Done), float64(max(1, v.Runnable)))
 	}
 	// The exponential's implicit step: the same forgetting for small steps, and
 	// never less than nothing kept for large ones.
@@ -107,14 +83,15 @@ func (e *Estimate) watchStall(done, seen, expected float64) {
 	if seen == 0 || done == math.Trunc(done) {
 		stalled = 1
 	}
-	e.Stalled += stallGain * (stalled - e.Stalled)
+	e.Stalled += params.Rate.Stall * (stalled - e.Stalled)
 }
 
 // collect gathers CPU without a nominal rate, until enough was done for a first
 // rate.
 func (e *Estimate) collect(t *Target, spent float64) {
 	e.Spent += spent
-	if e.Spent >= readySpent && e.Total > 0 && e.Total >= min(readyWeight, readyShare*t.Weight) {
+	p := &params.Rate
+	if e.Spent >= p.ReadySpent && e.Total > 0 && e.Total >= min(p.Ready, p.ReadyShare*t.Weight) {
 		e.Gained = e.Total
 	}
 }

@@ -31,16 +31,6 @@ type Identified struct {
 	Points int
 }
 
-const (
-	// leastPoints is how many rates an identification needs: two parameters and a
-	// few samples on both levels.
-	leastPoints = 8
-	// leastStep is the least ratio of the highest to the lowest number of cores.
-	leastStep = 1.2
-	// poleGrid is the resolution with which the pole is searched at first.
-	poleGrid = 0.02
-)
-
 // Identify fits Eq 8 with f(c) = Kf c,
 //
 //	rho(k) = p rho(k-1) + (1-p) Kf c(k-1),
@@ -59,13 +49,13 @@ func Identify(points []Response, q time.Duration) (Identified, error) {
 		return Identified{}, fmt.Errorf("identify: %w", err)
 	}
 	best, at := math.Inf(1), 0.0
-	for p := 0.0; p < 1-poleGrid/2; p += poleGrid {
+	for p := 0.0; p < 1-params.Step.Grid/2; p += params.Step.Grid {
 		if e, _ := residual(r, p); e < best {
 			best, at = e, p
 		}
 	}
 	// The residual is smooth in p: thirds of the interval around the best point.
-	for low, high := max(0, at-poleGrid), min(1-poleGrid/2, at+poleGrid); high-low > 1e-5; {
+	for low, high := max(0, at-params.Step.Grid), min(1-params.Step.Grid/2, at+params.Step.Grid); high-low > 1e-5; {
 		a, b := low+(high-low)/3, high-(high-low)/3
 		ea, _ := residual(r, a)
 		eb, _ := residual(r, b)
@@ -109,10 +99,11 @@ func rates(points []Response, q float64) ([]rate, error) {
 		low, high = min(low, float64(pt.Cores)), max(high, float64(pt.Cores))
 	}
 	switch {
-	case len(all) < leastPoints:
-		return nil, fmt.Errorf("%d rates, want at least %d", len(all), leastPoints)
-	case high < leastStep*low || high == 0:
-		return nil, fmt.Errorf("cores between %.2f and %.2f: want a step of at least a factor of %v", low, high, leastStep)
+	case len(all) < params.Step.Points:
+		return nil, fmt.Errorf("%d rates, want at least %d", len(all), params.Step.Points)
+	case high < params.Step.Ratio*low || high == 0:
+		return nil, fmt.Errorf("cores between %.2f and %.2f: want a step of at least a factor of %v", low, high,
+			params.Step.Ratio)
 	}
 	return all, nil
 }

@@ -107,7 +107,7 @@ func TestBackOnTrackWithin5TauRAfterALossOfCores(t *testing.T) {
 			}
 			o := pace(cfg, pl, length, 4, units.Cores(1.2/gain).CeilTo(0.05))
 			back := int(math.Ceil((from + span + 5*tauR) / cfg.Interval.Seconds()))
-			most := max(allowed, 1/pl.weight)*100 + 0.5
+			most := max(params.Law.Allowed, 1/pl.weight)*100 + 0.5
 			for k := back; k < len(o.lag)-int(4/cfg.Interval.Seconds()); k++ {
 				if o.lag[k] > most {
 					t.Errorf("%v s, seed %d: %.2f %% behind %.1f s after the loss, want at most %.2f", length, seed, o.lag[k], float64(k+1)/2-from-span, most)

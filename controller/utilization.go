@@ -1,17 +1,5 @@
 package controller
 
-// The estimator's constants.
-const (
-	// utilizationTime is the time constant, in intervals, with which it forgets.
-	utilizationTime = 8
-	// utilizationEnough is the share that counts as all: a quota is a multiple of the
-	// quantum, and a tick is not aligned with the quota's period.
-	utilizationEnough = 0.95
-	// leastUtilization bounds the share that a request makes up for: tasks that wait
-	// for the network or the disk do not get faster by it beyond that.
-	leastUtilization = 0.5
-)
-
 // Utilization compares the CPU really used with what was in force and could be used. Tasks that wait for their input,
 // for other users of the machine or for a garbage collection leave a part of their cores idle. Two sums that forget
 // exponentially; the zero value knows nothing yet.
@@ -27,17 +15,17 @@ func (o *Utilization) update(granted float64, v *view) {
 	if had <= 0 || v.dt <= 0 {
 		return
 	}
-	keep := utilizationTime * v.interval / (utilizationTime*v.interval + v.dt)
+	keep := params.Used.Time * v.interval / (params.Used.Time*v.interval + v.dt)
 	o.Had = keep*o.Had + had*v.dt
 	o.Got = keep*o.Got + min(float64(v.Used), had)*v.dt
 }
 
-// share is the part of a grant that is really used, at least leastUtilization. A
+// share is the part of a grant that is really used, at least Used.Least. A
 // request of wanted/share settles where as much as is wanted is obtained: what
 // is obtained grows with the grant, less than in proportion.
 func (o *Utilization) share() float64 {
 	if o.Had <= 0 {
 		return 1
 	}
-	return min(1, max(leastUtilization, o.Got/o.Had/utilizationEnough))
+	return min(1, max(params.Used.Least, o.Got/o.Had/params.Used.Enough))
 }

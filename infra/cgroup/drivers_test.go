@@ -74,3 +74,22 @@ func TestDriversStandBesideExecutors(t *testing.T) {
 		}
 	})
 }
+
+// Where no second parent can be made drivers are among executors.
+func TestDriversAmongExecutors(t *testing.T) {
+	tree := cgrouptest.New(t, cgrouptest.V2)
+	if err := os.WriteFile(filepath.Join(tree.Root, "pacer-drivers"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, tree.Root, node)
+	g := group(t, h, cgroup.GroupName("app-1", api.DriverName))
+	if err := g.SetWeight(9); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree.Read(t, node+"/app-1.driver", "cpu.weight"); got != "900" {
+		t.Errorf("the driver among executors weighs %q", got)
+	}
+	if names, err := h.Names(); err != nil || !slices.Equal(names, []string{"app-1.driver"}) {
+		t.Errorf("the groups are %v, %v", names, err)
+	}
+}

@@ -48,9 +48,7 @@ type driverLine func(*api.Component, api.Launch, executor.Paths, executor.Creden
 func (n *NodeDaemon) lineOf(settings executor.NodeSettings) driverLine {
 	return func(c *api.Component, launch api.Launch, paths executor.Paths, user executor.Credential,
 		reach executor.Reach) (executor.CommandLine, error) {
-		settings := settings
-		settings.User = user
-		settings, err := n.inImage(settings, launch)
+		settings, err := n.inImage(settings, launch, user)
 		if err != nil {
 			return executor.CommandLine{}, err
 		}

@@ -244,19 +244,16 @@ func (n *NodeDaemon) command() (commandLine, error) {
 		Jar: jar, Host: n.cfg.host(),
 		Slots: int(math.Ceil(float64(n.cfg.offered()))), Archives: n.cfg.ArchiveDir()}
 	if settings.Archives != "" {
-		n.archives = newArchives(settings, n.log, func() bool {
-			return n.executors.idle()
-		}, func(ctx context.Context, a executor.Archive) error {
-			return executor.TrainingRun{Archive: a, Node: settings, Keep: archivesKept,
-				Runtime: n.executors.runtime, Groups: n.groups, Layout: n.layout, Users: n.executors.users}.Make(ctx)
-		})
+		n.archives = newArchives(settings, n.log, func() bool { return n.executors.idle() },
+			func(ctx context.Context, a executor.Archive) error {
+				return executor.TrainingRun{Archive: a, Node: settings, Keep: archivesKept,
+					Runtime: n.executors.runtime, Groups: n.groups, Layout: n.layout, Users: n.executors.users}.Make(ctx)
+			})
 	}
 	n.driverLine = n.lineOf(settings)
 	return func(key node.Key, launch api.Launch, paths executor.Paths, user executor.Credential) (executor.CommandLine,
 		error) {
-		settings := settings
-		settings.User = user
-		settings, err := n.inImage(settings, launch)
+		settings, err := n.inImage(settings, launch, user)
 		if err != nil {
 			return executor.CommandLine{}, err
 		}

@@ -107,9 +107,11 @@ func (n *NodeDaemon) runsIn() string {
 	return fmt.Sprintf(", executors are containers of %v with the image %s", n.docker, n.cfg.Image)
 }
 
-// inImage replaces the homes in settings by those in the image of the executors,
-// the application's or the node's, if they have one.
-func (n *NodeDaemon) inImage(settings executor.NodeSettings, launch api.Launch) (executor.NodeSettings, error) {
+// inImage is settings for an executor of a user, with the homes that are in the image of the executors, the
+// application's or the node's, if they have one.
+func (n *NodeDaemon) inImage(settings executor.NodeSettings, launch api.Launch,
+	user executor.Credential) (executor.NodeSettings, error) {
+	settings.User = user
 	image := launch.Image
 	if image == "" {
 		image = n.cfg.Image

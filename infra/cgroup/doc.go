@@ -5,7 +5,8 @@
 //
 //	Hierarchy  Pacer's parent group below a root, such as pacer/node-NAME; tests give a
 //	           root of ordinary files (cgrouptest)
-//	Group      one executor's group in it, APP-EXEC
+//	Group      one executor's group in it, APP-EXEC; a component's, APP.NAME, is below a parent beside
+//	           it, such as pacer-drivers/node-NAME, with the weight of the component that has most
 //	quota      units.Cores on average over each Period of 100 ms, in steps of 1 us;
 //	           units.Unlimited is none
 //	usage      units.Work, core-seconds since the group was made

@@ -168,6 +168,10 @@ func TestUpServesAnApplicationAndCleansUp(t *testing.T) {
 	if err != nil || piece.Log == nil || !strings.Contains(string(piece.Log.Data), executor.FakeRuns) {
 		t.Errorf("log %+v, %v", piece.Log, err)
 	}
+	site, mineToo := httpOf(text.String(), "planner"), tokenOf(t, conn, api.TokenRequest{})
+	if code, body := get(t, site+"/api/v1/applications/"+string(h.App)+"/logs/"+string(h.ID), mineToo); code != 200 || body != string(piece.Log.Data) {
+		t.Errorf("by HTTP the log is %d %q, want %q", code, body, piece.Log.Data)
+	}
 	for component, wants := range map[string][]string{
 		"planner": {"pacer_build_info{", `pacer_apps{state="running"} 1`, "pacer_store_write_duration_seconds_count", `pacer_node_offered_cores{node="n1"} 1.8`},
 		"node":    {"pacer_build_info{", "pacer_node_cpu_offered_cores 1.8", "pacer_control_loop_missed_ticks_total", "process_resident_memory_bytes"},

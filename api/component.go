@@ -19,6 +19,14 @@ func Attempt(name ExecutorID, n int) ExecutorID {
 	return name + ExecutorID("-"+strconv.Itoa(n))
 }
 
+// Runs is how the component of an id is started that a has by that, nil for none.
+func (a *PlanApp) Runs(id ExecutorID) *Component {
+	if a.Component != nil && strings.HasPrefix(string(id), string(DriverName)) {
+		return a.Component
+	}
+	return a.Components[id]
+}
+
 // Component reports whether id is that of a component: executors have numbers, components names.
 func (id ExecutorID) Component() bool { return id != "" && (id[0] < '0' || id[0] > '9') }
 
@@ -44,6 +52,11 @@ type Component struct {
 	Command []string          `json:"command"`
 	Env     map[string]string `json:"env,omitempty"`
 	Files   []ComponentFile   `json:"files"`
+	// Count is how many there are in a Group, 0 for one, and Image has their programs, "" for as the node has executors'.
+	// The k-th of them on a node listens at Port + k, 0 for nowhere.
+	Count int    `json:"count,omitempty"`
+	Image string `json:"image,omitempty"`
+	Port  int    `json:"port,omitempty"`
 	// Supervise has a driver that is lost with its node begin again elsewhere.
 	Supervise bool `json:"supervise,omitempty"`
 	// Submission is its application's, Submitted when that was made, in milliseconds since 1970 by the planner's clock.
@@ -109,12 +122,14 @@ func (c *Component) validate(f *faults) {
 }
 
 // Submit is what `pacer submit --deploy-mode cluster` asks for. Of VerbUpload it has Piece alone: the reply's
-// says what is there already. Of VerbSubmit it has Driver, and Register as its driver will, whose Launch has no
-// DriverURL.
+// says what is there already. Of VerbSubmit it has Driver, a Group or both, and Register as the driver will, whose
+// Launch has no DriverURL. With DryRun it only asks what would run where.
 type Submit struct {
 	Piece    *FilePiece       `json:"piece,omitempty"`
 	Register *RegisterRequest `json:"register,omitempty"`
 	Driver   *Component       `json:"driver,omitempty"`
+	Group    *Group           `json:"group,omitempty"`
+	DryRun   bool             `json:"dry_run,omitempty"`
 }
 
 // FilePiece is a part of a file: what there is from Offset on, at most MostFilePiece bytes. Size is the whole file's.

@@ -150,6 +150,8 @@ type NodeRange struct {
 	HeapAuto bool `json:"heap_auto,omitempty"`
 	// Driver is the memory of its driver, which one of the nodes has room for beside executors; 0 where it runs elsewhere.
 	Driver units.Bytes `json:"driver_bytes,omitempty"`
+	// Group is what components beside these take, nil for none. The planner says it.
+	Group *GroupRoom `json:"group,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same

@@ -77,8 +77,10 @@ type PlanApp struct {
 	// Launch is how its executors are started; nil where the node has taken a Plan that
 	// said so, and it has not changed since.
 	Launch *Launch `json:"launch,omitempty"`
-	// Component is how the component is started that Executors have by its name; nil where they have none.
-	Component *Component `json:"component,omitempty"`
+	// Component is how the driver is started that Executors have by its name, Components are how others are that have
+	// names; nil is of one that leaves.
+	Component  *Component                `json:"component,omitempty"`
+	Components map[ExecutorID]*Component `json:"components,omitempty"`
 	// Executors are those that should run on the node, in order of id. The node
 	// starts what is missing once and stops what is not listed; one that exited
 	// stays exited until the planner lists a new id.

@@ -54,6 +54,7 @@ func (r RegisterRequest) Validate() error {
 		f.check(!n.HeapAuto || r.Launch.Heap >= LeastHeap, "heap_bytes is %d, want at least %d (spark.executor.memory) "+
 			"where spark.pacer.memory.heap is auto", int64(r.Launch.Heap), int64(LeastHeap))
 		f.size("nodes.driver_bytes", int64(n.Driver))
+		f.size("nodes.group", int64(n.Lodged()))
 		f.check(n.Most <= 0 || n.Least <= n.Most, "nodes.least is %d, more than nodes.most, %d", n.Least, n.Most)
 	}
 	f.check(r.Launch.DriverURL != "", "driver_url is empty")

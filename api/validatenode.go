@@ -316,6 +316,12 @@ func (a *PlanApp) look(f *faults) {
 	if a.Component != nil {
 		a.Component.validate(f)
 	}
+	for id, c := range a.Components {
+		f.token("component", string(id))
+		if c != nil {
+			c.validate(f)
+		}
+	}
 	if f.pass == fits {
 		a.Executors = a.Executors[:min(len(a.Executors), MostExecutors)]
 	}

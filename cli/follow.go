@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -13,16 +14,25 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// onNodes submits an application whose driver a node is to start, and follows it to its end, or with --detach
-// until it is taken.
+// onNodes submits an application whose driver or components nodes are to start, and follows it to its end, or with
+// --detach until it is taken.
 func onNodes(ctx context.Context, l *launch) error {
 	elapsed := l.deadlineClock(l.settings[confSubmitted])
-	l.authenticate() // What it makes the driver's node makes, too.
-	s, err := newNodeSubmission(l)
-	if err != nil {
-		return err
+	var asked api.Submit
+	var files []*nodeSubmission
+	register := func(at units.Seconds) (api.RegisterRequest, error) { return l.described.register(l, at) }
+	if l.described == nil || l.described.spark {
+		l.authenticate() // What it makes the driver's node makes, too.
+		s, err := newNodeSubmission(l)
+		if err != nil {
+			return err
+		}
+		files, asked.Driver, register = append(files, s), &s.driver, s.register
 	}
-	if _, err := s.register(0); err != nil {
+	if d := l.described; d != nil {
+		files, asked.Group, asked.DryRun = append(files, d.files...), d.group, d.dry
+	}
+	if _, err := register(0); err != nil {
 		return err // Before anything goes anywhere.
 	}
 	conn, done, err := l.planner(ctx)
@@ -31,19 +41,31 @@ func onNodes(ctx context.Context, l *launch) error {
 	}
 	defer done()
 	sayAside(l.Stderr, l.aside)
-	if err := s.upload(ctx, conn); err != nil {
-		return err
+	for _, s := range files {
+		if s.l = l; asked.DryRun {
+			err = s.digests()
+		} else {
+			err = s.upload(ctx, conn)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	signals := catchSignals() // From here on there may be something to end.
 	defer signal.Stop(signals)
-	r, err := s.register(elapsed())
+	r, err := register(elapsed())
 	if err != nil {
 		return err
 	}
-	reply, err := s.ask(ctx, conn, api.VerbSubmit, func() api.Submit {
+	asked.Register = &r
+	reply, err := (&nodeSubmission{l: l}).ask(ctx, conn, api.VerbSubmit, func() api.Submit {
 		r.Elapsed = elapsed()
-		return api.Submit{Register: &r, Driver: &s.driver}
+		return asked
 	})
+	if err == nil && asked.DryRun {
+		fmt.Fprintln(l.Stdout, reply.Message)
+		return nil
+	}
 	if err != nil || len(reply.Apps) == 0 {
 		return fmt.Errorf("submit: %w", err)
 	}
@@ -51,7 +73,7 @@ func onNodes(ctx context.Context, l *launch) error {
 	fmt.Fprintf(l.Stderr, "pacer: %s: %s\n", app, reply.Message)
 	if l.line.detach {
 		fmt.Fprintf(l.Stdout, "pacer: %s was taken, detached\npacer: `pacer apps show %s` watches it, "+
-			"`pacer logs %s driver -f` shows what its driver says, `pacer kill %s` ends it\n", app, app, app, app)
+			"`pacer logs %s %s -f` shows what that says, `pacer kill %s` ends it\n", app, app, app, l.described.main(), app)
 		return nil
 	}
 	f := &following{l: l, conn: conn, app: app}
@@ -130,7 +152,7 @@ func (f *following) kill(sig syscall.Signal) {
 	fmt.Fprintf(f.l.Stderr, "pacer: %s\n", reply.Message)
 }
 
-// driverOf is the row of an application's driver, the zero value for none.
+// driverOf is the row of an application's driver, or of the component with which it ends, the zero value for none.
 func driverOf(a *api.AppDetail) api.AppExecutor {
 	for _, x := range a.Executors {
 		if x.ID.Component() {
@@ -138,6 +160,24 @@ func driverOf(a *api.AppDetail) api.AppExecutor {
 		}
 	}
 	return api.AppExecutor{}
+}
+
+// failed is the row of the component that has failed, else that of driverOf.
+func failed(a *api.AppDetail) api.AppExecutor {
+	for _, x := range a.Executors {
+		if x.ID.Component() && x.State == api.ExecutorExited && x.Exit != "" && x.Exit != "exit status 0" {
+			return x
+		}
+	}
+	return driverOf(a)
+}
+
+// role is what people call the process of a component.
+func role(id api.ExecutorID) string {
+	if strings.HasPrefix(string(id), string(api.DriverName)) {
+		return string(api.DriverName)
+	}
+	return string(id)
 }
 
 // say says how the application stands where that is news.
@@ -150,13 +190,13 @@ func (f *following) say(a *api.AppDetail) {
 		line = "its context has stopped"
 	case a.State != api.AppRunning:
 	case d.State == api.ExecutorStarting:
-		line = "its driver starts on node " + d.Node
+		line = fmt.Sprintf("its %s starts on node %s", role(d.ID), d.Node)
 	case d.State == api.ExecutorExited:
-		line = "its driver was lost with node " + d.Node + ", and is to begin again"
+		line = fmt.Sprintf("its %s was lost with node %s, and is to begin again", role(d.ID), d.Node)
 	case !d.Registered:
-		line = "its driver runs on node " + d.Node
+		line = fmt.Sprintf("its %s runs on node %s", role(d.ID), d.Node)
 	default:
-		line = fmt.Sprintf("runs, its driver on node %s", d.Node)
+		line = fmt.Sprintf("runs, its %s on node %s", role(d.ID), d.Node)
 	}
 	if line != "" && line != f.said {
 		f.said = line
@@ -182,8 +222,8 @@ const wordsShown = 20
 // lastWords shows the last lines of a failed driver.
 func (f *following) lastWords(ctx context.Context, app api.AppID, d api.AppExecutor) {
 	for _, stream := range []string{"stderr", "stdout"} {
-		fmt.Fprintf(f.l.Stderr, "pacer: the last lines of its driver's %s on node %s (`pacer logs %s %s`):\n", stream, d.Node,
-			app, d.ID)
+		fmt.Fprintf(f.l.Stderr, "pacer: the last lines of its %s's %s on node %s (`pacer logs %s %s`):\n", role(d.ID),
+			stream, d.Node, app, d.ID)
 		out := &lastLines{w: command.Raw(f.l.Stderr), most: wordsShown}
 		if err := f.l.copyLog(ctx, f.conn, app, d, stream, false, out); err != nil {
 			fmt.Fprintf(f.l.Stderr, "pacer: it is not there: %v\n", err)
@@ -197,7 +237,7 @@ func (f *following) end(ctx context.Context, a *api.AppDetail) error {
 	if a.State == api.AppFailed && code == 0 {
 		code = 1
 	}
-	if d := driverOf(a); code != 0 && f.killed == 0 && d.ID != "" {
+	if d := failed(a); code != 0 && f.killed == 0 && d.ID != "" {
 		f.lastWords(context.WithoutCancel(ctx), a.ID, d)
 	}
 	if a.State == api.AppRefused {

@@ -325,16 +325,26 @@ func (s *nodeSubmission) nodes() (*api.NodeRange, error) {
 	return &api.NodeRange{Least: least, Most: most}, nil
 }
 
-// upload brings the driver's files to the planner.
-func (s *nodeSubmission) upload(ctx context.Context, conn client) error {
+// digests works out what the files have.
+func (s *nodeSubmission) digests() error {
 	for k, from := range s.sources {
 		f, sum := &s.driver.Files[k], sha256.New()
 		size, err := io.Copy(sum, io.NewSectionReader(from, 0, math.MaxInt64))
-		if f.Size, f.SHA256 = size, hex.EncodeToString(sum.Sum(nil)); err == nil {
-			err = s.send(ctx, conn, *f, from)
+		if f.Size, f.SHA256 = size, hex.EncodeToString(sum.Sum(nil)); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		if err != nil {
-			return fmt.Errorf("upload of %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// upload brings files to the planner.
+func (s *nodeSubmission) upload(ctx context.Context, conn client) error {
+	if err := s.digests(); err != nil {
+		return err
+	}
+	for k, from := range s.sources {
+		if err := s.send(ctx, conn, s.driver.Files[k], from); err != nil {
+			return fmt.Errorf("upload of %s: %w", s.driver.Files[k].Name, err)
 		}
 		if file, ok := from.(io.Closer); ok {
 			_ = file.Close() // It was read.

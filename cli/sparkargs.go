@@ -51,11 +51,12 @@ const (
 	optionExtra      = "--extra-properties-file"
 )
 
-// ownPrefix is the only one that pacer submit takes for itself, and optionDetach the only option
+// ownPrefix is the only one that pacer submit takes for itself, and optionDetach and optionDry the only options
 // without it.
 const (
 	ownPrefix    = "--pacer-"
 	optionDetach = "--detach"
+	optionDry    = "--dry-run"
 )
 
 // submission is a command line of pacer submit, read.
@@ -77,8 +78,9 @@ type submission struct {
 	help, query bool
 	// stray are options in our prefix that stand after the application.
 	stray []string
-	// detach asks for Spark in the background; attached are the arguments without that.
+	// detach asks for Spark in the background, dry what would run where; attached are the arguments without these.
 	detach   bool
+	dry      bool
 	attached []string
 }
 
@@ -88,8 +90,8 @@ func scanSubmit(args []string) (submission, error) {
 	s := submission{own: map[string]string{}, last: map[string]string{}, at: map[string]int{}, conf: map[string]string{}}
 	i := 0
 	for i < len(args) && strings.HasPrefix(args[i], "-") {
-		if args[i] == optionDetach {
-			s.detach = true
+		if args[i] == optionDetach || args[i] == optionDry {
+			s.detach, s.dry = s.detach || args[i] == optionDetach, s.dry || args[i] == optionDry
 			i++
 			continue
 		}

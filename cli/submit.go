@@ -56,6 +56,10 @@ The driver on a node of Pacer's, whose memory it counts to:
 Local files of APP, --jars, --files, --py-files and --archives go up; all else stays where it is.
 pacer submit follows it and ends with its exit code. SIGINT and SIGTERM end it, kill -9 leaves it.
 
+Several programs, with Spark or without, as a description says (docs/description.md):
+  pacer submit [--dry-run] [--detach] [--pacer-...] app.yaml
+--dry-run says what would run where, and submits nothing.
+
 Where YARN or Kubernetes (k8s://...) starts the executors, on nodes with nodecontroller --attach:
   pacer submit --master yarn [--deploy-mode cluster] [--pacer-...] APP, or without this wrapper
   spark-submit --master yarn --jars $(pacer jar) \
@@ -115,7 +119,12 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		return sh.runSpark(ctx, sp, sh.Environ, s.args, 0, signals)
 	}
 	l := launch{shell: sh, line: s}
-	if s.detach {
+	switch {
+	case s.isDescription():
+		return describe(ctx, &l)
+	case s.dry:
+		return command.Usagef("%s is for a description (.yaml)", optionDry)
+	case s.detach:
 		return l.detach(ctx)
 	}
 	return l.submit(ctx)
@@ -136,6 +145,8 @@ type launch struct {
 	config config.Config
 	// nodes says that one of Pacer's own nodes is to start the driver.
 	nodes bool
+	// described is what a description says, nil without one.
+	described *described
 	// shipped are the files without a name that --files brings to the driver.
 	shipped []*os.File
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,6 +50,15 @@ type driverLine func(*api.Component, api.Launch, executor.Paths, executor.Creden
 func (n *NodeDaemon) lineOf(settings executor.NodeSettings) driverLine {
 	return func(c *api.Component, launch api.Launch, paths executor.Paths, user executor.Credential,
 		reach executor.Reach) (executor.CommandLine, error) {
+		settings := settings
+		if c.Name != api.DriverName {
+			settings.User, settings.Image = user, cmp.Or(c.Image, n.cfg.Image)
+			if settings.Image != "" && n.docker == nil {
+				return executor.CommandLine{}, api.Errorf(api.KindInvalid, "image %s: node %s runs no containers (node.runtime)",
+					settings.Image, n.cfg.Name)
+			}
+			return executor.ProgramCommand(c, paths, settings), nil
+		}
 		settings, err := n.inImage(settings, launch, user)
 		if err != nil {
 			return executor.CommandLine{}, err
@@ -73,16 +84,21 @@ func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.L
 	if err != nil {
 		return err
 	}
+	if err := vacant(c.Port); err != nil {
+		return api.Errorf(api.KindInvalid, "port %d of component %s is taken on node %s: %v", c.Port, key.ID, d.node, err)
+	}
 	if err := d.files(ctx, key.App, &c, paths, user); err != nil {
 		return errors.Join(err, os.RemoveAll(paths.Files))
 	}
 	reach := d.reach
-	reach.Secret = "pacer-" + rand.Text() + rand.Text()
-	if reach.Credentials, err = d.ticket(ctx, key.App, &c, paths, user); err != nil {
-		return err
-	}
-	if reach.CA, err = authority(reach.CA, paths, user); err != nil {
-		return err
+	if c.Name == api.DriverName {
+		reach.Secret = "pacer-" + rand.Text() + rand.Text()
+		if reach.Credentials, err = d.ticket(ctx, key.App, &c, paths, user); err != nil {
+			return err
+		}
+		if reach.CA, err = authority(reach.CA, paths, user); err != nil {
+			return err
+		}
 	}
 	line, err := d.command(&c, launch, paths, user, reach)
 	if err != nil {
@@ -99,6 +115,18 @@ func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.L
 	}
 	d.hold(key, handle, group)
 	return nil
+}
+
+// vacant says why no program can listen at a port of this machine; of port 0 it says nothing.
+func vacant(port int) error {
+	if port == 0 {
+		return nil
+	}
+	l, err := net.Listen("tcp", ":"+strconv.Itoa(port))
+	if err != nil {
+		return err
+	}
+	return l.Close()
 }
 
 // ask is fetch, again while the planner cannot be heard.
@@ -127,18 +155,21 @@ func (d *drivers) files(ctx context.Context, app api.AppID, c *api.Component, pa
 	}
 	defer root.Close()
 	for k, f := range c.Files {
-		if err := d.file(ctx, app, root, k, f, user); err != nil {
+		dir := strconv.Itoa(k)
+		if c.Name != api.DriverName {
+			dir = "." // A program runs where its files are.
+		}
+		if err := d.file(ctx, app, root, dir, f, user); err != nil {
 			return fmt.Errorf("file %s: %w", f.Name, err)
 		}
 	}
 	return nil
 }
 
-// file fetches the k-th file, and checks its digest.
-func (d *drivers) file(ctx context.Context, app api.AppID, root *os.Root, k int, f api.ComponentFile,
+// file fetches a file into a directory of root, and checks its digest.
+func (d *drivers) file(ctx context.Context, app api.AppID, root *os.Root, dir string, f api.ComponentFile,
 	user executor.Credential) (err error) {
-	dir := strconv.Itoa(k)
-	if err := root.Mkdir(dir, 0o700); err != nil {
+	if err := root.Mkdir(dir, 0o700); err != nil && dir != "." {
 		return err
 	}
 	out, err := root.OpenFile(path.Join(dir, f.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -163,7 +194,7 @@ func (d *drivers) file(ctx context.Context, app api.AppID, root *os.Root, k int,
 	if digest := hex.EncodeToString(sum.Sum(nil)); digest != f.SHA256 {
 		return api.Errorf(api.KindInvalid, "the digest of what came is %s, and %s was submitted", digest, f.SHA256)
 	}
-	parent, err := root.Open(dir)
+	parent, err := root.Open(dir) // Its user's already, where it is root.
 	if err != nil {
 		return err
 	}

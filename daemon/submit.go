@@ -42,15 +42,27 @@ func ownerName(by api.Principal) string {
 	return ""
 }
 
-// lacks says which files of a driver that by submits are not there.
+// lacks says which files of a driver or a group that by submits are not there.
 func (t *term) lacks(by api.Principal, r api.ControlRequest) error {
-	if r.Query == nil || r.Query.Submit == nil || r.Query.Submit.Driver == nil {
+	if r.Query == nil || r.Query.Submit == nil {
 		return nil // The planner refuses it.
 	}
-	if err := r.Query.Submit.Driver.Validate(); err != nil {
-		return err // Before a digest that is none is looked for.
+	s, files := r.Query.Submit, []api.ComponentFile(nil)
+	if s.Driver != nil {
+		if err := s.Driver.Validate(); err != nil {
+			return err
+		}
+		files = s.Driver.Files
 	}
-	return t.uploads.lacks(ownerName(by), r.Query.Submit.Driver)
+	if s.Group != nil {
+		if err := s.Group.Validate(s.Driver != nil); err != nil {
+			return err
+		}
+	}
+	if s.DryRun {
+		return nil
+	}
+	return t.uploads.lacks(ownerName(by), append(slices.Clone(files), s.Group.Files()...))
 }
 
 // fetch answers a node that starts a driver: with a ticket for its submission, or a piece of a file.
@@ -61,10 +73,12 @@ func (t *term) fetch(r api.FetchRequest, reply func(api.FetchReply)) {
 			err := d.Err
 			switch {
 			case err != nil:
+			case r.Key != "" && d.Component.Name != api.DriverName:
+				err = api.Errorf(api.KindDenied, "node %s runs no driver of %s", r.Node, r.App)
 			case r.Key != "":
 				err = t.access.issueDriver(userLogin(d.User), d.Component.Submission, r.Key, time.Now())
 			case !slices.ContainsFunc(d.Component.Files, func(f api.ComponentFile) bool { return f.SHA256 == r.File.SHA256 }):
-				err = api.Errorf(api.KindDenied, "file %s is none of the driver of %s", r.File.SHA256, r.App)
+				err = api.Errorf(api.KindDenied, "file %s is none of what %s has there", r.File.SHA256, r.App)
 			default:
 				answer.File, err = t.uploads.read(d.User, r.File)
 			}

@@ -69,7 +69,7 @@ const partEnds = ".part"
 func openUploads(dir string, most units.Bytes, living map[api.AppID]planner.DriverAnswer) (*uploads, error) {
 	u := &uploads{dir: dir, most: most, now: time.Now, coming: map[string]*upload{}, wanted: map[api.AppID][]string{}}
 	for app, of := range living {
-		u.want(app, of.User, of.Component)
+		u.want(app, of.User, of.Component.Files)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("uploads: %w", err)
@@ -96,9 +96,9 @@ func (u *uploads) path(user, digest string) string {
 	return filepath.Join(u.dir, api.Token(user), digest)
 }
 
-// want has a driver's files stay with its application.
-func (u *uploads) want(app api.AppID, user string, c *api.Component) {
-	for _, f := range c.Files {
+// want has files stay with its application.
+func (u *uploads) want(app api.AppID, user string, files []api.ComponentFile) {
+	for _, f := range files {
 		u.wanted[app] = append(u.wanted[app], u.path(user, f.SHA256))
 	}
 }
@@ -106,9 +106,9 @@ func (u *uploads) want(app api.AppID, user string, c *api.Component) {
 // observe has files stay with applications, and go with them.
 func (u *uploads) observe(users func(api.AppID) string, inner func(ledger.Change)) func(ledger.Change) {
 	return func(c ledger.Change) {
-		if app, driver := planner.Submitted(c.Fact); driver != nil {
+		if app, files := planner.Submitted(c.Fact); len(files) > 0 {
 			u.mu.Lock()
-			u.want(app, users(app), driver)
+			u.want(app, users(app), files)
 			u.mu.Unlock()
 		}
 		if f, over := c.Fact.(ledger.Archived); over {
@@ -298,12 +298,12 @@ func (u *uploads) add(path string, part *upload, p *api.FilePiece) error {
 	return nil
 }
 
-// lacks says which of a driver's files are not there.
-func (u *uploads) lacks(user string, c *api.Component) error {
+// lacks says which files are not there.
+func (u *uploads) lacks(user string, files []api.ComponentFile) error {
 	if err := u.known(); err != nil {
 		return err
 	}
-	for _, f := range c.Files {
+	for _, f := range files {
 		if st, err := os.Stat(u.path(user, f.SHA256)); err != nil || st.Size() != f.Size {
 			return api.Errorf(api.KindInvalid, "file %s (%s) was not uploaded, or has another size", f.Name, f.SHA256)
 		}

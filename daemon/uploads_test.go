@@ -70,10 +70,10 @@ func TestUploadsArriveWhole(t *testing.T) {
 		if told, _ := u.take("ann", &api.FilePiece{SHA256: sum, Size: size}); told.Offset < size {
 			return // Not all of it has come: nothing may be read.
 		}
-		if err != nil || !bytes.Equal(got.Data, body) || u.lacks("ann", c) != nil {
+		if err != nil || !bytes.Equal(got.Data, body) || u.lacks("ann", c.Files) != nil {
 			r.Fatalf("it reads as %x, %v, and was %x", got.Data, err, body)
 		}
-		if _, err := u.read("bob", api.FilePiece{SHA256: sum}); api.KindOf(err) != api.KindNotFound || u.lacks("bob", c) == nil {
+		if _, err := u.read("bob", api.FilePiece{SHA256: sum}); api.KindOf(err) != api.KindNotFound || u.lacks("bob", c.Files) == nil {
 			r.Fatalf("another user reads it: %v", err)
 		}
 	})
@@ -147,7 +147,7 @@ func TestUploadsGoWithTheirApplications(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.sweep(time.Now().Add(time.Hour), unusedFor, u.files()...)
-	if err := u.lacks("ann", c); err != nil {
+	if err := u.lacks("ann", c.Files); err != nil {
 		t.Errorf("while its application runs: %v", err)
 	}
 	gone := make(chan struct{})
@@ -220,16 +220,16 @@ func TestPlannersShareUploads(t *testing.T) {
 	}
 	second := newUploads(t, dirs[1], 32*block)
 	second.unknown = true
-	if err := second.lacks("ann", c); api.KindOf(err) != api.KindTransient {
+	if err := second.lacks("ann", c.Files); api.KindOf(err) != api.KindTransient {
 		t.Errorf("before it knows the files: %v", err)
 	}
 	share(second)
-	second.want("app-1", "ann", c)
+	second.want("app-1", "ann", c.Files)
 	if own, all := second.held(filepath.Dir(second.path("ann", digestOf(body)))); own != all || all.bytes != 9*block {
 		t.Errorf("the second planner counts %v of ann, %v of all", own, all)
 	}
 	got, err := second.read("ann", api.FilePiece{SHA256: digestOf(body)})
-	if err != nil || !bytes.Equal(got.Data, body) || second.lacks("ann", c) != nil || second.lacks("bob", c) == nil {
+	if err != nil || !bytes.Equal(got.Data, body) || second.lacks("ann", c.Files) != nil || second.lacks("bob", c.Files) == nil {
 		t.Errorf("the second planner reads %d bytes, %v", len(got.Data), err)
 	}
 	second.sweep(time.Now().Add(time.Hour), unusedFor, second.files()...)

@@ -86,7 +86,7 @@ func auditMemory(l *Ledger) string {
 			of.promised += a.Tenant.Claim()
 			found[node] = of
 		}
-		if on := a.held.lodges; on.Node != "" {
+		for _, on := range a.held.lodges {
 			of := found[on.Node]
 			of.promised += on.Memory
 			found[on.Node] = of

@@ -63,7 +63,7 @@ func (f Archived) apply(l *Ledger) error {
 		l.free(a, x)
 	}
 	lodged := a.held.lodges
-	a.held.lodges = Lodging{}
+	a.held.lodges = nil
 	lodge(lodged, a, l)
 	l.batch.removeApp(a)
 	removeFacets(a, &l.batch)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sparkpacer/pacer/api"
@@ -16,8 +17,10 @@ type planEntry struct {
 	least     units.Cores
 	most      units.Cores
 	reserved  bool
-	component *api.Component
 	executors []api.ExecutorID
+	// driver and components are how those of executors are started that have names.
+	driver     *api.Component
+	components map[api.ExecutorID]*api.Component
 	// lent are those of executors whose memory is lent, taken those of them that go.
 	lent, taken []api.ExecutorID
 	targets     []planTarget
@@ -38,7 +41,8 @@ func (p *planEntry) sameExecutors(o *planEntry) bool {
 
 func (p *planEntry) equal(o *planEntry) bool {
 	return p == o || p.app == o.app && p.deadline == o.deadline && p.band == o.band && p.least == o.least &&
-		p.most == o.most && p.reserved == o.reserved && p.component == o.component &&
+		p.most == o.most && p.reserved == o.reserved && p.driver == o.driver &&
+		maps.Equal(p.components, o.components) &&
 		slices.Equal(p.executors, o.executors) && slices.Equal(p.lent, o.lent) && slices.Equal(p.taken, o.taken) &&
 		slices.Equal(p.targets, o.targets)
 }

@@ -52,9 +52,9 @@ type Facet[T Subject, S any] struct {
 	Passing bool
 	// Queued is where an application waits that has the value, nil where it does not wait.
 	Queued func(S, *App) *api.Queue
-	// Lodges is the component that a node runs for an application that has the value, and Awaits whether its executors are
-	// to be started when that has registered; nil for none.
-	Lodges func(S) Lodging
+	// Lodges are the components that nodes run for an application that has the value, and Awaits whether its executors are
+	// to be started when one of these has registered; nil for none.
+	Lodges func(S) []Lodging
 	Awaits func(S) bool
 	// Was reads the value from a record of x itself, where the release before kept it; nil where it kept none.
 	Was func(record []byte) (S, error)
@@ -221,7 +221,7 @@ func (f *Facet[T, S]) adds(value any, e *effect) {
 		e.holds = f.Holds(s)
 	}
 	if f.Lodges != nil {
-		e.lodges = f.Lodges(s)
+		e.lodges = append(e.lodges, f.Lodges(s)...)
 	}
 	if f.Awaits != nil {
 		e.awaits = e.awaits || f.Awaits(s)

@@ -17,7 +17,7 @@ type facets struct {
 }
 
 // Lodging is a component that a node runs for an application beside executors (Facet.Lodges): with ID for a name in
-// Plans and statuses. It claims Memory.
+// Plans and statuses. It claims Memory. Without a Component it leaves: nodes stop it.
 type Lodging struct {
 	Node      string
 	ID        api.ExecutorID
@@ -39,9 +39,9 @@ type effect struct {
 	on       []string
 	// holds are the executors that are held at some cores, in order of stage and executor (Facet.Holds).
 	holds []Hold
-	// lodges is what a node runs for an application (Facet.Lodges), awaits that its executors wait for that
+	// lodges are what nodes run for an application (Facet.Lodges), awaits that its executors wait for one of these
 	// (Facet.Awaits).
-	lodges Lodging
+	lodges []Lodging
 	awaits bool
 	// instead is what is planned with in the place of a profile (Facet.Instead), bytes how many all take in the store.
 	instead any // A *Profile.

@@ -7,37 +7,58 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
+// Lodgers are the applications of which n runs components, in order of id.
+func Lodgers(n *Node) []*App { return n.book.lodgers }
+
+// lodgesOn reports whether node runs a component of a.
+func lodgesOn(node string, a *App) bool {
+	return slices.ContainsFunc(a.held.lodges, func(on Lodging) bool { return on.Node == node })
+}
+
 // lodgers are the applications of which a node runs a component, in order of id.
 func lodgers(node string, l *Ledger) (here []*App) {
 	for _, a := range sorted(l.apps) {
-		if a.held.lodges.Node == node {
+		if lodgesOn(node, a) {
 			here = append(here, a)
 		}
 	}
 	return here
 }
 
-// lodge moves a's component from was to where it is now.
-func lodge(was Lodging, a *App, l *Ledger) {
+// lodge moves a's components from was to where they are now.
+func lodge(was []Lodging, a *App, l *Ledger) {
 	now := a.held.lodges
-	if was == now {
+	if slices.Equal(was, now) {
 		return
 	}
-	if was.Node != "" {
-		claimed(claims{promised: -was.Memory}, was.Node, l)
-		l.batch.nodes[was.Node] = true
-		if n := l.nodes[was.Node]; n != nil {
-			n.book.lodgers = slices.DeleteFunc(slices.Clone(n.book.lodgers), func(b *App) bool { return b == a })
+	for _, on := range was {
+		if i := slices.IndexFunc(now, func(x Lodging) bool { return x.ID == on.ID && x.Node == on.Node }); i < 0 {
+			claimed(claims{promised: -on.Memory}, on.Node, l)
 		}
+		lodgeOn(on.Node, a, l)
 	}
-	if now.Node != "" {
-		claimed(claims{promised: now.Memory}, now.Node, l)
-		l.batch.nodes[now.Node] = true
-		if n := l.nodes[now.Node]; n != nil {
-			at, _ := slices.BinarySearchFunc(n.book.lodgers, a.ID, func(b *App, id api.AppID) int {
-				return cmp.Compare(b.ID, id)
-			})
-			n.book.lodgers = slices.Insert(slices.Clone(n.book.lodgers), at, a)
+	for _, on := range now {
+		if i := slices.IndexFunc(was, func(x Lodging) bool { return x.ID == on.ID && x.Node == on.Node }); i < 0 {
+			claimed(claims{promised: on.Memory}, on.Node, l)
 		}
+		lodgeOn(on.Node, a, l)
+	}
+}
+
+// lodgeOn has a node know whether it runs a component of a.
+func lodgeOn(node string, a *App, l *Ledger) {
+	l.batch.nodes[node] = true
+	n := l.nodes[node]
+	if n == nil {
+		return
+	}
+	at, has := slices.BinarySearchFunc(n.book.lodgers, a.ID, func(b *App, id api.AppID) int {
+		return cmp.Compare(b.ID, id)
+	})
+	switch lodges := lodgesOn(node, a); {
+	case lodges && !has:
+		n.book.lodgers = slices.Insert(slices.Clone(n.book.lodgers), at, a)
+	case has && !lodges:
+		n.book.lodgers = slices.Delete(slices.Clone(n.book.lodgers), at, at+1)
 	}
 }

@@ -27,8 +27,21 @@ func (t *Allocation) makeEntry(n *Node) *planEntry {
 			}
 		}
 	}
-	if on := t.App.held.lodges; on.Node == n.Node {
-		entry.executors, entry.component = append(entry.executors, on.ID), on.Component
+	for _, on := range t.App.held.lodges {
+		if on.Node != n.Node {
+			continue
+		}
+		if on.Component != nil {
+			entry.executors = append(entry.executors, on.ID)
+		}
+		if on.Component != nil && on.Component.Name == api.DriverName {
+			entry.driver = on.Component
+			continue
+		}
+		if entry.components == nil {
+			entry.components = map[api.ExecutorID]*api.Component{}
+		}
+		entry.components[on.ID] = on.Component
 	}
 	for _, s := range t.App.opened {
 		app := t.App
@@ -229,7 +242,8 @@ func (v View) Plan(n *Node) api.Plan {
 		}
 		pa := api.PlanApp{ID: a.ID, Name: a.Name, HasDeadline: a.Promise.Deadline > 0, Band: entry.band,
 			Class: a.Tenant.Class, Least: entry.least, Reserved: entry.reserved, Cap: entry.most,
-			Component: entry.component, Executors: entry.executors, Loans: entry.lent, Taken: entry.taken}
+			Component: entry.driver, Components: entry.components, Executors: entry.executors, Loans: entry.lent,
+			Taken: entry.taken}
 		t := v.Allocation(a, n.Node)
 		if t == nil {
 			t = &Allocation{App: a} // Its executors there are gone, but the Plan in force has them.

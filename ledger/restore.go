@@ -82,7 +82,7 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		for _, x := range a.Alive() {
 			l.allocate(a, x)
 		}
-		lodge(Lodging{}, a, l)
+		lodge(nil, a, l)
 		pending := a.Tenant.Pending
 		a.Tenant.Pending = nil
 		pend(l, a, pending)

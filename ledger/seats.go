@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
@@ -20,8 +22,10 @@ type Seats struct {
 	Cap     units.Cores
 	// Lent says that the memory of executors is lent.
 	Lent bool
-	// Driver is the node that runs its driver, "" for one that runs elsewhere.
+	// Driver is the node that runs its driver, "" for one that runs elsewhere; Group are those of its core components in
+	// order.
 	Driver string
+	Group  []string
 }
 
 // errAttached is why an application has no seats.
@@ -39,13 +43,13 @@ func (s *Seats) check(l *Ledger, a *App) error {
 		return err
 	}
 	claim := a.Tenant.Claim() - a.Tenant.Launch.OffHeap + s.OffHeap
-	if err := checkRoom(l, a, claim, s.Nodes, s.Lent); err != nil {
-		return err
-	}
-	if s.Driver != "" {
-		if err := s.checkDriver(l, a, claim); err != nil {
+	if !a.Tenant.Nodes.Lone() || len(s.Nodes) > 0 {
+		if err := checkRoom(l, a, claim, s.Nodes, s.Lent); err != nil {
 			return err
 		}
+	}
+	if err := s.checkLodging(l, a, claim); err != nil {
+		return err
 	}
 	for _, node := range s.Nodes {
 		if l.View().LaunchBytes(l.nodes[node])+a.Tenant.Launch.Bytes()+nameBytes*len(a.Name) > api.MostPlanLaunches {
@@ -55,21 +59,35 @@ func (s *Seats) check(l *Ledger, a *App) error {
 	return nil
 }
 
-// checkDriver says why the node of a's driver does not hold it beside executors of a that claim so much each.
-func (s *Seats) checkDriver(l *Ledger, a *App, claim units.Bytes) error {
-	n := l.nodes[s.Driver]
-	if n == nil {
-		return fmt.Errorf("node %s is not there", s.Driver)
+// checkLodging says why nodes do not hold a's driver and components beside executors of a that claim so much each.
+func (s *Seats) checkLodging(l *Ledger, a *App, claim units.Bytes) error {
+	wanted, core := map[string]units.Bytes{}, []units.Bytes(nil)
+	if a.Tenant.Nodes.Group != nil {
+		core = a.Tenant.Nodes.Group.Core
 	}
-	wanted := a.Tenant.Nodes.Driver
-	for _, node := range s.Nodes {
-		if node == s.Driver {
-			wanted += claim
+	if len(core) != len(s.Group) {
+		return fmt.Errorf("%d components of %s have seats, of %d", len(s.Group), a.ID, len(core))
+	}
+	for i, node := range s.Group {
+		wanted[node] += core[i]
+	}
+	if s.Driver != "" {
+		wanted[s.Driver] += a.Tenant.Nodes.Driver
+	}
+	for _, node := range slices.Sorted(maps.Keys(wanted)) {
+		n, bytes := l.nodes[node], wanted[node]
+		if n == nil || !n.Live() {
+			return fmt.Errorf("node %s takes no components", node)
 		}
-	}
-	if free := l.View().Free(n); wanted > free {
-		return fmt.Errorf("the driver of %s and its executors there need %v of node %s, which has %v left", a.ID, wanted,
-			s.Driver, max(0, free))
+		for _, seat := range s.Nodes {
+			if seat == node {
+				bytes += claim
+			}
+		}
+		if free := l.View().Free(n); bytes > free {
+			return fmt.Errorf("what runs of %s on node %s beside its executors, and these, needs %v, and %v are left there",
+				a.ID, node, bytes, max(0, free))
+		}
 	}
 	return nil
 }

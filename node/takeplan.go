@@ -82,8 +82,8 @@ func (r *roster) takeApp(now, sent units.Instant, p *api.PlanApp, before map[con
 		a.deadline = anchor(sent, p.Remaining)
 	}
 	for _, id := range p.Executors {
-		if id.Component() && p.Component != nil {
-			takeComponent(a, r, id)
+		if c := p.Runs(id); c != nil {
+			takeComponent(a, r, id, c)
 			continue
 		}
 		x := r.ensure(Key{p.ID, id})

@@ -56,6 +56,7 @@ var table = []row{
 	{name: "heard again", on: onDriver | onRegister, of: unheard, ask: each(pacing.heardAgain)},
 	{name: "driver to come", on: onTick, of: awaits, ask: each(components.heard)},
 	{name: "driver lost", on: onTick, of: driven, ask: each(components.follow)},
+	{name: "components lost", on: onTick, of: driven, ask: reads(component.FollowGroup)},
 	{name: "conclude", on: onTick, of: over, ask: each(endings.close)},
 	{name: "driver gone", on: onTick, of: living, ask: each(endings.fail)},
 	{name: "unheard", on: onTick, of: living, ask: each(pacing.unheard)},
@@ -79,6 +80,7 @@ var table = []row{
 	{name: "moved", as: "queue", on: onAny, while: state(starter.moves), ask: once(starter.serve)},
 	{name: "queue", on: onTick, while: state(starter.waits), reads: lineReads, every: askEvery,
 		sooner: missed, ask: once(starter.serve)},
+	{name: "elastic", on: onTick, every: shareEvery, ask: once(starter.elastic)},
 	{name: "shares", on: onDriver | onTick, while: state(starter.divides), reads: ledger.PartWaiting | ledger.PartRules,
 		every: askEvery, ask: once(starter.share)},
 	{name: "seek", on: onTick, every: lookEvery, ask: once(attached.look)},
@@ -106,7 +108,7 @@ func living(a *ledger.App) bool  { return !a.Over() }
 func running(a *ledger.App) bool { return a.Running() }
 func adopted(a *ledger.App) bool { return a.Running() && a.Tenant.Launch.Attach != nil }
 func unheard(a *ledger.App) bool { return a.Promise.Gate.Unheard }
-func awaits(a *ledger.App) bool  { return !a.Over() && component.Awaits(a) }
+func awaits(a *ledger.App) bool  { return !a.Over() && (component.Awaits(a) || component.Lone(a)) }
 func driven(a *ledger.App) bool  { return a.Running() && component.Submitted(a) }
 func grows(a *ledger.App) bool   { return adopted(a) && a.Outcome.Killed == "" }
 func seated(a *ledger.App) bool {

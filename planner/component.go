@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/deciders/admission"
@@ -72,6 +73,10 @@ func (h components) heard(a *ledger.App) { h.record(ledger.Heard{App: a.ID}) }
 func (h components) told(n *ledger.Node, a *ledger.App, t *api.ExecutorStatus) {
 	s := component.Of(a)
 	exited := t.State == api.ExecutorExited
+	if g := component.GroupOf(a); len(g.Members) > 0 && t.ID != s.ID() {
+		h.toldMember(n, a, g, t)
+		return
+	}
 	if t.ID != s.ID() || s.Node != n.Node || !exited && (s.Running || t.State != api.ExecutorRunning) {
 		return
 	}
@@ -88,10 +93,46 @@ func (h components) exited(a *ledger.App, t *api.ExecutorStatus) {
 		endings{h.core}.exited(a, api.ControlRequest{ExitCode: t.ExitCode})
 		return
 	}
-	reason := fmt.Sprintf("its driver has ended: %s", api.Clip(t.Exit, api.MostName))
-	if !a.Over() {
-		h.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(h.now), By: api.EndedByExit, Reason: reason})
+	what := "driver"
+	if t.ID != component.Of(a).ID() {
+		what = "component " + string(t.ID)
 	}
-	h.record(ledger.Exited{App: a.ID, At: max(a.At(h.now), a.Outcome.Stopped), By: api.EndedByExit, Failed: true,
-		Reason: reason, Code: unknownCode})
+	fails(h.core, a, fmt.Sprintf("its %s has ended: %s", what, api.Clip(t.Exit, api.MostName)))
+}
+
+// left takes in that components have gone that were to leave n: a node that has the newest Plan, and shows them no more,
+// has stopped them.
+func (h components) left(n *ledger.Node, s *api.NodeStatus) {
+	for _, a := range slices.Clone(ledger.Lodgers(n)) {
+		g := component.GroupOf(a)
+		for _, m := range g.Members {
+			if m.Node == n.Node && m.Leaving && s.Epoch == n.Epoch && !slices.ContainsFunc(s.Executors,
+				func(x api.ExecutorStatus) bool { return x.App == a.ID && x.ID == g.ID(m) }) {
+				h.record(component.MemberTold{OfApp: ledger.OfApp{App: a.ID}, ID: g.ID(m), Node: n.Node, Exited: true,
+					Exit: "it was stopped", Code: api.Unknown})
+			}
+		}
+	}
+}
+
+// toldMember takes in what a node says of a component of a, which is of g: a ends with the main one, and fails with a
+// core one that has.
+func (h components) toldMember(n *ledger.Node, a *ledger.App, g component.Group, t *api.ExecutorStatus) {
+	i := slices.IndexFunc(g.Members, func(m component.Member) bool { return m.Node == n.Node && g.ID(m) == t.ID })
+	exited := t.State == api.ExecutorExited
+	if i < 0 || !exited && (g.Members[i].Running || t.State != api.ExecutorRunning) {
+		return
+	}
+	m := g.Members[i]
+	if !h.record(component.MemberTold{OfApp: ledger.OfApp{App: a.ID}, ID: t.ID, Node: n.Node, Exited: exited, Exit: t.Exit,
+		Code: t.ExitCode}) || !exited || !a.Running() {
+		return
+	}
+	switch {
+	case m.Of == g.Main:
+		h.exited(a, t)
+	case !g.Elastic(m) && t.ExitCode != 0:
+		fails(h.core, a, fmt.Sprintf("its component %s on node %s has ended: %s", t.ID, n.Node,
+			api.Clip(t.Exit, api.MostName)))
+	}
 }

@@ -38,8 +38,9 @@ type said struct {
 	idle  bool
 	// newcomer is the application that has come, "" for none.
 	newcomer api.AppID
-	// driver is the node on which the newcomer's driver starts, "" for none.
+	// driver is the node on which the newcomer's driver starts, "" for none, group are those of its core components.
 	driver string
+	group  []string
 	// given is the deadline or most of cores that an application was given, nil for none; released says that it was let go
 	// before, redue that it is a deadline.
 	given           ledger.Fact
@@ -174,5 +175,5 @@ func (c *core) show(to Ticket, body any) {
 
 // leaves reports whether the exit of a's driver is still waited for.
 func (c *core) leaves(a *ledger.App) bool {
-	return c.estimates.Leaves(a) || component.Of(a).Node != ""
+	return c.estimates.Leaves(a) || len(component.Lodged(a)) > 0
 }

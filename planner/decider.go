@@ -56,10 +56,11 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 	case placement.ExecutorsWanted:
 		c.say(f.App, f.Says)
 	case component.Lost:
-		c.record(ledger.RunEnded{App: f.App, State: api.AppFailed, At: f.At, By: api.EndedByExit,
-			Reason: fmt.Sprintf("its driver was lost with node %s", f.Node)})
-		c.record(ledger.Exited{App: f.App, At: f.At, By: api.EndedByExit, Failed: true, Code: unknownCode,
-			Reason: fmt.Sprintf("its driver was lost with node %s", f.Node)})
+		fails(c, c.view.App(f.App), fmt.Sprintf("its driver was lost with node %s", f.Node))
+	case component.MemberLost:
+		if a := c.view.App(f.App); component.NeedsAll(a, f.ID) {
+			fails(c, a, fmt.Sprintf("its component %s was lost with node %s", f.ID, f.Node))
+		}
 	case component.Left:
 		c.say(f.App, fmt.Sprintf("its driver on node %s %s: it begins again", f.Node, f.Reason))
 	case ledger.Seated:
@@ -81,6 +82,15 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 
 // unknownCode is the exit code of a driver of which nobody knows it: it was not started, or its machine has gone.
 const unknownCode = 1
+
+// fails ends a, which has failed for a reason.
+func fails(c *core, a *ledger.App, reason string) {
+	if !a.Over() {
+		c.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(c.now), By: api.EndedByExit, Reason: reason})
+	}
+	c.record(ledger.Exited{App: a.ID, At: max(a.At(c.now), a.Outcome.Stopped), By: api.EndedByExit, Failed: true,
+		Reason: reason, Code: unknownCode})
+}
 
 // retarget plans the running stages of an application anew.
 func (c *core) retarget(a *ledger.App) {

@@ -182,11 +182,15 @@ const killGrace = 10 * time.Second
 
 // killed ends an application whose driver does not do as it was told.
 func (r endings) killed(a *ledger.App) {
-	if a.Outcome.Killed == "" || a.Clocks.EndWait < killGrace {
+	if a.Outcome.Killed == "" || a.Clocks.EndWait < killGrace && !component.Lone(a) {
 		return
 	}
+	reason := a.Outcome.KillReason()
+	if !component.Lone(a) {
+		reason += fmt.Sprintf("; its driver did not end within %v", killGrace)
+	}
 	r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedByKill,
-		Reason: fmt.Sprintf("%s; its driver did not end within %v", a.Outcome.KillReason(), killGrace)})
+		Reason: reason})
 }
 
 // expel ends an application whose user's credentials were revoked RevokeGrace ago.

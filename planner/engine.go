@@ -155,8 +155,8 @@ func (e *Engine) Keys() map[api.AppID]ledger.Owner {
 func Files(e *Engine) map[api.AppID]DriverAnswer {
 	files := map[api.AppID]DriverAnswer{}
 	for _, a := range e.core.view.Apps() {
-		if s := component.Of(a); s.Component != nil {
-			files[a.ID] = DriverAnswer{User: a.Tenant.Owner.User, Component: s.Component}
+		if all := component.Files(a, ""); all != nil {
+			files[a.ID] = DriverAnswer{User: a.Tenant.Owner.User, Component: all}
 		}
 	}
 	return files

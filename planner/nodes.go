@@ -231,6 +231,7 @@ func (f nodes) silent(s Silence) {
 // reported takes in the exits that a node's status tells. An executor that was given up as
 // unstarted and is there is its application's again: its driver may have it by now.
 func (f nodes) reported(n *ledger.Node, s *api.NodeStatus) {
+	components{f.core}.left(n, s)
 	for i := range s.Executors {
 		told := &s.Executors[i]
 		a := f.view.App(told.App)

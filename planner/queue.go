@@ -56,7 +56,7 @@ func (h starter) enter(by api.Principal, d admission.Admission, q api.RegisterRe
 		return nil, api.Errorf(api.KindTransient, "application %s could not be taken in", d.ID)
 	}
 	if h.said.newcomer = a.ID; mine.What == queue.Start {
-		h.said.driver = mine.Seating.Driver
+		h.said.driver, h.said.group = mine.Seating.Driver, mine.Seating.Group
 	}
 	return a, nil
 }
@@ -176,6 +176,9 @@ func (h starter) divides() bool { return !h.line.Backfills() }
 
 // share has the rule of the queue asked how far applications may grow.
 func (h starter) share() { h.apply(h.line.Divide(h.outlook)...) }
+
+// elastic has elastic components of descriptions come and go.
+func (h starter) elastic() { h.apply(h.line.Elastic(h.outlook)...) }
 
 // look adds how even applications are served to what is known of that.
 func (h starter) look() { h.memory.even.look(h.view, h.places) }

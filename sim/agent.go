@@ -55,6 +55,7 @@ type agent struct {
 	saved    []byte
 	cfg      node.Config
 	rates    api.NodeRates
+	lodgers  lodgers
 }
 
 // ills are what is wrong with a node.
@@ -244,6 +245,7 @@ func (a *agent) read(tick bool) {
 			garble(x, p.Draw)
 		}
 	}
+	a.lodgers.sees(s)
 	if tick {
 		s.HostUsed = units.Work(a.m.Used())
 	}
@@ -310,6 +312,10 @@ func (a *agent) act(x *node.Action) {
 			a.poison(x.Status)
 		}
 	case node.ActStart:
+		if x.Component != nil {
+			a.lodgers.start(x.Key, *x.Component, a)
+			return
+		}
 		if x.Launch.Attach != nil {
 			a.seek(x.Key)
 			return
@@ -400,6 +406,7 @@ func (a *agent) stop(key node.Key) {
 			p.Kill("stopped", 143)
 			a.m.Remove(p)
 		}
+		a.lodgers.stop(key)
 		a.observe()
 	})
 }

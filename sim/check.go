@@ -179,6 +179,7 @@ func (c *check) stepped(of *control) {
 			c.held[at] = claimed
 		}
 	}
+	c.groups(of)
 	if of == c.w.control {
 		c.queue()
 	}

@@ -42,6 +42,11 @@ func (c *check) memory(a *agent) {
 				q.Limit)
 		}
 	}
+	for _, l := range a.lodgers {
+		if !l.exited {
+			sum += l.memory
+		}
+	}
 	before := a.seen.promised
 	a.seen.promised = sum
 	if a.m.Frozen || a.ills.garbled || sum <= a.cfg.Memory {

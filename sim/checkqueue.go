@@ -8,6 +8,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
@@ -114,6 +115,10 @@ func (c *check) queue() {
 	}()
 	l := c.line(v)
 	head := l.head(v.Waiting())
+	if component.Lone(head) {
+		c.front = front{} // It needs several nodes at once.
+		return
+	}
 	claim := head.Tenant.Claim()
 	rooms, older, filled := map[string]units.Bytes{}, false, false
 	lends := c.w.cfg.Planner.Lend.By != lending.Off
@@ -121,6 +126,7 @@ func (c *check) queue() {
 	lost := false // Memory is kept for executors that are to be replaced.
 	for a := range v.Running() {
 		lost = lost || len(a.Tenant.Pending) > 0
+		older = older || component.Lone(a) // Its core programs stay, and its elastic ones go in their time.
 	}
 	since := c.front.since
 	// On how many nodes the head fits, and would fit but for what those took that have started in this step and come

@@ -205,6 +205,7 @@ func (a *agent) lose() {
 	for _, p := range a.m.Processes() {
 		a.kill(p, "power cut")
 	}
+	a.lodgers = nil
 }
 
 func (a *agent) drain(verb api.Verb) {

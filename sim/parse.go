@@ -40,6 +40,8 @@ import (
 //	        gap=0.1s fetch=20ms read=0.5 zipf=1 skewed=0.1 bytes=0.2 disk=8g network=1g]  (one line)
 //	at 10s submit NAME [deadline=60s | deadline=1.3x] [count=3 every=20s | poisson=20s] [grow=1.02]
 //	                                        each has as much more to do than the one before
+//	group NAME run=60s [memory=1g core=2x4g elastic=8x2g]   a description: a main program, core and elastic ones
+//	at 10s describe NAME                    the group of that name is submitted
 //	at 20s kill NAME                        or NAME#2: its user ends the second run of NAME
 //	at 30s planner-down                     any of Faults, with its node and its size
 //	at 30s others n1 4
@@ -129,7 +131,7 @@ func statements() []statement {
 		{"seed", once, (*parser).seed}, {"law", once, (*parser).law}, {"nodes", once, (*parser).manyNodes},
 		{"node", often, (*parser).oneNode},
 		{"set", keysOnce, (*parser).set}, {"plant", keysOnce, (*parser).plant}, {"network", keysOnce, (*parser).network},
-		{"limit", once, (*parser).limit},
+		{"limit", once, (*parser).limit}, {"group", often, func(p *parser, words []string) error { return readGroup(words, &p.s.groups) }},
 		{"workload", often, (*parser).workload}, {"app", often, (*parser).application}, {"stage", often, (*parser).stage},
 		{"at", often, (*parser).event},
 		{"chaos", once, (*parser).chaos}, {"expect", often, (*parser).expect},

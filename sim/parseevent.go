@@ -25,6 +25,8 @@ func (p *parser) event(words []string) error {
 		return p.submit(at, words[2:])
 	case "kill":
 		return p.kill(at, words[2:])
+	case "describe":
+		return describe(at, words[2:], p.s)
 	}
 	for _, k := range faultTable() {
 		if k.name == words[1] {

@@ -27,10 +27,13 @@ type Scenario struct {
 	arrivals []arrival
 	faults   []timedFault
 	kills    []timedKill
-	chaos    [2]units.Seconds // Mean and until; 0 for none.
-	expects  []expectation
-	source   string // The text without its golden output.
-	golden   string
+	// groups are descriptions without Spark, described when these come.
+	groups    []Group
+	described []describedGroup
+	chaos     [2]units.Seconds // Mean and until; 0 for none.
+	expects   []expectation
+	source    string // The text without its golden output.
+	golden    string
 }
 
 // arrival is an application that comes at a time.
@@ -232,6 +235,9 @@ func (s *Scenario) prepare(w *World, full map[string]recorded) ([]*Driver, error
 		if err := w.Fault(start+f.at, f.kind, f.node, f.value); err != nil {
 			return nil, s.errorf(f.line, "%w", err)
 		}
+	}
+	for _, d := range s.described {
+		w.SubmitGroup(start+d.at, d.group)
 	}
 	for _, k := range s.kills {
 		w.Kill(start+k.at, drivers[k.arrival])

@@ -99,6 +99,7 @@ type World struct {
 	skew    time.Duration // How far the planner's clock is from the world's.
 	agents  []*agent      // In the order of Config.Nodes.
 	drivers []*Driver
+	groups  []*comer
 	byURL   map[string]*Driver
 	byName  map[string]*agent
 	check   *check

@@ -178,7 +178,8 @@ func (d *Admission) TakenOver(r api.RegisterRequest, seats []Seat) {
 // its executors, their size is that one's, and it waits for nothing here.
 func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) (Admission, error) {
 	v := o.View
-	if err := api.CheckSpark(r.Launch.SparkVersion); err != nil {
+	lone := r.Nodes != nil && r.Nodes.Lone()
+	if err := api.CheckSpark(r.Launch.SparkVersion); err != nil && !lone {
 		return Admission{}, err
 	}
 	launch := r.Launch
@@ -209,7 +210,10 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 		d.Tenant.Owner.Moved = moved(v, r)
 		d.Promise.Deadline = min(max(leastLeft, r.Deadline+d.Tenant.Owner.Moved), api.MostAmount)
 	}
-	if r.Mode != api.ModeOff && r.Mode != api.ModeEndless {
+	if lone {
+		d.Promise.Mode = ledger.Unpaced // No program says how far it is.
+	}
+	if r.Mode != api.ModeOff && r.Mode != api.ModeEndless && !lone {
 		d.Profile = v.Judged(r.User, d.Promise.Profile)
 	}
 	switch {

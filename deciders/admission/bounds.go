@@ -20,7 +20,7 @@ const mostLiving = 2000
 func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, waits bool) error {
 	b := by.Bounds
 	living, waiting, memory := has(v, by)
-	living, memory = living+1, memory+t.Claim()*units.Bytes(max(1, executors))+t.Nodes.Driver
+	living, memory = living+1, memory+takes(&t, executors)
 	if waits {
 		waiting++
 	}
@@ -41,6 +41,14 @@ func Bounded(v ledger.View, by api.Principal, t ledger.Tenant, executors int, wa
 	return nil
 }
 
+// takes is what memory t takes with so many executors, or waiting for them.
+func takes(t *ledger.Tenant, executors int) units.Bytes {
+	if t.Nodes.Lone() {
+		return t.Nodes.Lodged()
+	}
+	return t.Claim()*units.Bytes(max(1, executors)) + t.Nodes.Lodged()
+}
+
 // Most is how many executors of the tenant t, a newcomer, the bound of by's memory leaves; false where there
 // is no bound.
 func Most(v ledger.View, by api.Principal, t ledger.Tenant) (executors int, bounded bool) {
@@ -48,7 +56,7 @@ func Most(v ledger.View, by api.Principal, t ledger.Tenant) (executors int, boun
 		return 0, false
 	}
 	_, _, memory := has(v, by)
-	return int(max(0, by.Bounds.Memory-memory-t.Nodes.Driver) / t.Claim()), true
+	return int(max(0, by.Bounds.Memory-memory-t.Nodes.Lodged()) / t.Claim()), true
 }
 
 // has is how many applications of by there are, how many of these wait, and what memory they take.
@@ -58,7 +66,7 @@ func has(v ledger.View, by api.Principal) (living, waiting int, memory units.Byt
 			continue
 		}
 		living++
-		memory += a.Tenant.Claim()*units.Bytes(max(1, len(a.Alive()))) + a.Tenant.Nodes.Driver
+		memory += takes(&a.Tenant, len(a.Alive()))
 		if a.Queued() {
 			waiting++
 		}

@@ -2,6 +2,7 @@ package component
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
@@ -34,8 +35,19 @@ var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "component", 
 // Of is the State of a.
 func Of(a *ledger.App) State { return facet.Of(a) }
 
-// Submitted reports whether a's driver is a node's to start.
-func Submitted(a *ledger.App) bool { return Of(a).Component != nil }
+// Submitted reports whether a's driver, or what it has instead, is a node's to start.
+func Submitted(a *ledger.App) bool { return Of(a).Component != nil || len(GroupOf(a).Members) > 0 }
+
+// Lone reports whether a has neither a driver nor executors.
+func Lone(a *ledger.App) bool { return Of(a).Component == nil && len(GroupOf(a).Members) > 0 }
+
+// Lodged is what nodes run, or are to run, of a's driver and components.
+func Lodged(a *ledger.App) []ledger.Lodging { return append(Of(a).lodges(), GroupOf(a).lodges()...) }
+
+// On reports whether a node runs a's driver, or a component of it.
+func On(a *ledger.App, node string) bool {
+	return slices.ContainsFunc(Lodged(a), func(on ledger.Lodging) bool { return on.Node == node })
+}
 
 // Awaits reports whether a's driver is a node's to start, and has not registered: its executors have their memory, and
 // are not started.
@@ -59,11 +71,11 @@ func (s State) check() error {
 	return nil
 }
 
-func (s State) lodges() ledger.Lodging {
+func (s State) lodges() []ledger.Lodging {
 	if s.Node == "" {
-		return ledger.Lodging{}
+		return nil
 	}
-	return ledger.Lodging{Node: s.Node, ID: s.ID(), Memory: s.Component.Memory, Component: s.Component}
+	return []ledger.Lodging{{Node: s.Node, ID: s.ID(), Memory: s.Component.Memory, Component: s.Component}}
 }
 
 func (s State) awaits() bool { return s.Component != nil && !s.Came }

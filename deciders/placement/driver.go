@@ -65,3 +65,86 @@ func noDriver(v ledger.View, nodes []*ledger.Node, memory units.Bytes, room Room
 		"a driver of %s (spark.driver.memory and its overhead) fits no node: the largest, %s, gives %s", memory.Words(),
 		most.Node, Whole(most).Words())
 }
+
+// lodge gives core components of a nodes, if it has some and does not run, and all else the room that these leave: all,
+// or nothing. The largest come first, each where most memory is left; where that fails, where least is.
+func lodge(v ledger.View, a *ledger.App, room Room, rest func(Room) (Seating, error)) (Seating, error) {
+	g := a.Tenant.Nodes.Group
+	if g == nil || len(a.Tenant.Executors) > 0 {
+		return rest(room)
+	}
+	var why error
+	for _, tight := range []bool{false, true} {
+		nodes, taken := pack(v.Live(), g.Core, room, tight)
+		if nodes == nil {
+			continue
+		}
+		s, err := rest(func(n *ledger.Node) units.Bytes { return room(n) - taken[n.Node] })
+		if s.Group = nodes; err == nil {
+			return s, nil
+		}
+		why = cmp.Or(why, err)
+	}
+	return Seating{}, cmp.Or(why, noPlace(v, g.Core))
+}
+
+// pack is a node for each of so many programs, nil where they do not fit side by side, and what they take of nodes.
+func pack(nodes []*ledger.Node, sizes []units.Bytes, room Room, tight bool) (on []string,
+	taken map[string]units.Bytes) {
+	order := make([]int, len(sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(sizes[y], sizes[x]) })
+	on, taken = make([]string, len(sizes)), map[string]units.Bytes{}
+	for _, i := range order {
+		var best *ledger.Node
+		var left units.Bytes
+		for _, n := range nodes {
+			here := room(n) - taken[n.Node]
+			if here >= sizes[i] && (best == nil || (here > left) != tight && here != left) {
+				best, left = n, here
+			}
+		}
+		if best == nil {
+			return nil, nil
+		}
+		on[i] = best.Node
+		taken[best.Node] += sizes[i]
+	}
+	return on, taken
+}
+
+// noPlace says why nodes do not hold core components of those sizes.
+func noPlace(v ledger.View, sizes []units.Bytes) error {
+	fit := func(nodes []*ledger.Node) bool {
+		spread, _ := pack(nodes, sizes, Whole, false)
+		tight, _ := pack(nodes, sizes, Whole, true)
+		return spread != nil || tight != nil
+	}
+	var most, sum, all units.Bytes
+	for _, size := range sizes {
+		most, all = max(most, size), all+size
+	}
+	live := v.Live()
+	if len(live) == 0 {
+		return noNode(v)
+	}
+	largest := slices.MaxFunc(live, func(x, y *ledger.Node) int { return cmp.Compare(Whole(x), Whole(y)) })
+	for _, n := range live {
+		sum += Whole(n)
+	}
+	stay := slices.DeleteFunc(slices.Clone(v.Nodes()), (*ledger.Node).Draining)
+	switch {
+	case fit(live):
+		return api.Errorf(api.KindConflict, "the %d core components, of %s together, do not fit the nodes now", len(sizes),
+			all.Words())
+	case fit(stay):
+		return api.Errorf(api.KindTransient, "the %d core components fit the nodes only with those that are away", len(sizes))
+	case most > Whole(largest):
+		return api.Errorf(api.KindInvalid, "components: memory: a core one of %s fits no node: the largest, %s, gives %s",
+			most.Words(), largest.Node, Whole(largest).Words())
+	}
+	return api.Errorf(api.KindInvalid, "components: count: %d core ones, of %s together, do not fit the nodes side by "+
+		"side: these give %s", len(sizes), all.Words(), sum.Words())
+}

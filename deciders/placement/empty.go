@@ -154,8 +154,8 @@ func Empty(o *estimate.Outlook, t *consolidation.Tables) Advice {
 		}
 	}
 	for _, a := range v.Apps() {
-		if component.Of(a).Node == least.node.Node {
-			faults = append(faults, fmt.Sprintf("it runs the driver of %s", a.ID))
+		if component.On(a, least.node.Node) {
+			faults = append(faults, fmt.Sprintf("it runs the driver of %s, or another component", a.ID))
 		}
 	}
 	rest := consolidation.Machine{Now: least.Now, Mean: least.Mean, VMs: slices.Clone(least.VMs)}

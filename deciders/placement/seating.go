@@ -34,8 +34,9 @@ type Seating struct {
 	// Cores and Slots are what its nodes offer it.
 	Cores units.Cores
 	Slots int
-	// Driver is the node of its driver, "" where none of them runs that.
+	// Driver is the node of its driver, "" where none of them runs that, Group are those of its core components in order.
 	Driver string
+	Group  []string
 }
 
 // Nodes names the nodes of the seating's executors in the order in which these are

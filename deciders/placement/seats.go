@@ -75,7 +75,12 @@ func Whole(n *ledger.Node) units.Bytes { return n.Room() }
 // by what nodes give, not by what is left. Errors have kinds: transient where no node takes executors, or only one that
 // is away could hold one, invalid where an executor fits none, conflict where it would fit if there were room.
 func (p Policy) Seats(o *estimate.Outlook, a *ledger.App, room Room) (Seating, error) {
-	return beside(o.View, a, room, func(room Room) (Seating, error) { return p.seats(o, a, room) })
+	return lodge(o.View, a, room, func(room Room) (Seating, error) {
+		if a.Tenant.Nodes.Lone() {
+			return Seating{}, nil
+		}
+		return beside(o.View, a, room, func(room Room) (Seating, error) { return p.seats(o, a, room) })
+	})
 }
 
 // seats is Seats of executors alone.

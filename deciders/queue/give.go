@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/assign"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/waiting"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -109,6 +110,11 @@ func (g *giver) comesFree() (nodes int) {
 	until := g.round.view.Now().Add(soon)
 	for _, n := range g.round.view.Nodes() {
 		if g.fit[n.Node] || !g.may(n) {
+			continue
+		}
+		if elastic, leaving := component.Stays(g.round.view, n.Node); g.round.free(n, g.to)+elastic+leaving >=
+			g.to.Tenant.Claim() {
+			nodes++ // Elastic components go first (Policy.Elastic).
 			continue
 		}
 		if at := g.round.when(n, g.to); at > 0 && at <= until {

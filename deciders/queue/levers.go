@@ -13,7 +13,7 @@ import (
 func (c *Choice) seats() ledger.Seats {
 	s := &c.Seating
 	return ledger.Seats{Nodes: s.Nodes(), OffHeap: s.OffHeap, Cores: s.Cores, Slots: s.Slots, PerNode: s.PerNode,
-		Cap: c.Cap, Lent: s.Lent, Driver: s.Driver}
+		Cap: c.Cap, Lent: s.Lent, Driver: s.Driver, Group: s.Group}
 }
 
 // Levers are what choices come to. They are those that start or are refused first, then comes, the application that

@@ -184,6 +184,9 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 	if s.Driver != "" {
 		h.taken[s.Driver] += a.Tenant.Nodes.Driver
 	}
+	for i, node := range s.Group {
+		h.taken[node] += a.Tenant.Nodes.Group.Core[i]
+	}
 	for _, seat := range s.Seats {
 		by := units.Bytes(seat.Executors) * tenant.Claim()
 		if s.Lent {

@@ -24,7 +24,7 @@ const (
 func priority(a *ledger.App) int {
 	switch p := &a.Promise; {
 	case a.Tenant.Class == api.ClassInteractive,
-		a.Tenant.Class != api.ClassBatch && p.Mode == ledger.Unpaced && !p.Reclaimed:
+		a.Tenant.Class != api.ClassBatch && p.Mode == ledger.Unpaced && !p.Reclaimed && !a.Tenant.Nodes.Lone():
 		return interactive
 	case keepsDeadline(a):
 		return promised

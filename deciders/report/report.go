@@ -88,7 +88,7 @@ func (k *Kept) Detail(v ledger.View, p estimate.Policy, a *ledger.App) api.AppDe
 	if a.Outcome.Reason != "" && a.Outcome.State == api.AppFailed {
 		d.Notices = append(d.Notices, a.Outcome.Reason)
 	}
-	d.Executors = append(d.Executors, driver(a)...)
+	d.Executors = append(append(d.Executors, driver(a)...), components(a)...)
 	for _, x := range a.Tenant.Executors {
 		told := api.AppExecutor{ID: x.ID, Node: x.Node, State: x.Shown(), Registered: x.Registered, Exit: x.Exit,
 			Memory: x.Memory}

@@ -31,6 +31,11 @@ func (p Policy) Judge(o *estimate.Outlook, a *ledger.App, seating placement.Seat
 	case a.Promise.Mode == ledger.Off:
 		v.Verdict = api.VerdictNone
 		v.Reason = "mode off: all cores, nothing is judged, paced or recorded"
+	case a.Tenant.Nodes.Lone() && deadline > 0:
+		v.Verdict = api.VerdictUnknown
+		v.Reason = due(o.View, a) + " is unknown to be feasible: programs other than Spark's are not paced"
+	case a.Tenant.Nodes.Lone():
+		v.Verdict, v.Reason = api.VerdictNone, "no deadline: programs other than Spark's are not paced"
 	case a.Promise.Mode == ledger.Unpaced:
 		v.Verdict = api.VerdictNone
 		v.Reason = "a session without an end: all cores, nothing is judged, paced or recorded"

@@ -36,6 +36,7 @@ type Case struct {
 	outlook  *Outlook
 	nodes    []string
 	loads    []devices.Load
+	left     moved
 }
 
 // With is a, which runs, waits or comes, with what those nodes offer. Without nodes it is alone.
@@ -87,13 +88,14 @@ func (c Case) Empty(nodes []string) Case { return c.loaded(nodes, true) }
 
 // Bounds are those of the stages that a forecast of c has.
 func (c Case) Bounds(stages []dag.StageForecast) Bounds {
-	return bounds(c.App, c.outlook, c.Supply, c.loads, stages)
+	return c.left.bounds(c.App, c.Supply, c.loads, stages)
 }
 
 // loaded is c with what others leave of the devices of nodes, all of them where it is alone.
 func (c Case) loaded(nodes []string, alone bool) Case {
 	c.loads = loads(c.App, c.outlook, nodes, alone)
-	c.Supply.Least = floor(c.App, c.outlook, c.loads)
+	c.left = moves(c.App, c.outlook, c.loads)
+	c.Supply.Least = c.left.floor(c.loads)
 	return c
 }
 

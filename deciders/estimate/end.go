@@ -41,7 +41,8 @@ func (o *Outlook) Ahead(a *ledger.App) []dag.StageForecast {
 
 func (o *Outlook) resume(a *ledger.App, full bool) (end units.Seconds, stages []dag.StageForecast) {
 	s := o.supply(a)
-	s.Least = floor(a, o, loads(a, o, a.Seats(), false))
+	loads := loads(a, o, a.Seats(), false)
+	s.Least = moves(a, o, loads).floor(loads)
 	return resumeOn(a, o, full, s)
 }
 
@@ -85,7 +86,8 @@ func Without(a *ledger.App, o *Outlook, node string) units.Seconds {
 func (o *Outlook) Soonest(a *ledger.App) units.Seconds {
 	c := o.Course(a)
 	s := o.supply(a)
-	s.Least = floor(a, o, loads(a, o, a.Seats(), false))
+	loads := loads(a, o, a.Seats(), false)
+	s.Least = moves(a, o, loads).floor(loads)
 	end, _ := c.Graph.Resume(o.Of(a), 0, s, standing(o.View.Now(), a, c, true))
 	return end
 }

@@ -21,10 +21,10 @@ func Uses(a *ledger.App, o *Outlook) []devices.Use {
 	if x.usedAt == now && x.usedAt > 0 {
 		return x.uses
 	}
-	nodes := a.Seats()
-	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots, Least: floor(a, o, loads(a, o, nodes, true))}
+	nodes, left := a.Seats(), movesOf(a, o)
+	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots, Least: left.floor(loads(a, o, nodes, true))}
 	_, stages := resumeOn(a, o, !a.Paced() || a.Observed(), s)
-	x.usedAt, x.uses = now, uses(a, o, stages, len(nodes))
+	x.usedAt, x.uses = now, left.uses(stages, len(nodes))
 	return x.uses
 }
 
@@ -34,31 +34,47 @@ func Coming(a *ledger.App, o *Outlook, supply dag.Supply, rates devices.Rates, n
 	if a.Profile == nil || nodes == 0 {
 		return nil
 	}
-	supply.Least = floor(a, o, slices.Repeat([]devices.Load{{Rates: rates}}, nodes))
+	left := movesOf(a, o)
+	supply.Least = left.floor(slices.Repeat([]devices.Load{{Rates: rates}}, nodes))
 	q := o.Turns(a.Profile.Graph, o.Together(a.Profile.Graph))
 	q.Open = a.Promise.Mode != ledger.Paced
 	f := a.Profile.Graph.Forecast(q, a.Promise.Deadline, supply, a.At(o.View.Now()))
-	return uses(a, o, f.Stages, nodes)
+	return left.uses(f.Stages, nodes)
 }
 
 // uses are what stages want of each of so many nodes when they run as told.
-func uses(a *ledger.App, o *Outlook, stages []dag.StageForecast, nodes int) (uses []devices.Use) {
-	now, n, moves := a.At(o.View.Now()), max(1, nodes), moves(a, o)
+func (left moved) uses(stages []dag.StageForecast, nodes int) (uses []devices.Use) {
+	n := max(1, nodes)
 	for _, s := range stages {
 		if s.Duration <= 0 {
 			continue
 		}
-		m := moves[s.ID]
-		from, time := float64(s.Start-now), max(leastUse, float64(s.Duration))
+		m := left.of[s.ID]
+		from, time := float64(s.Start-left.now), max(leastUse, float64(s.Duration))
 		span := devices.Span{From: from, To: from + time, Rate: m.Bytes.Over(time * float64(n)), Unknown: !m.Known}
 		uses = append(uses, devices.Use{Stage: s.ID, Cores: s.Cores / units.Cores(n), Span: span})
 	}
 	return uses
 }
 
-// moves is what is left to move of each stage of a, which has a profile: in proportion to what it reads today and
+// moved is what is left to move of each stage of an application, as of a moment of its deadline clock; zero where
+// nobody asks.
+type moved struct {
+	of  map[int]devices.Moved
+	now units.Seconds
+}
+
+// moves is movesOf, where the rate of a device is known and a has a profile.
+func moves(a *ledger.App, o *Outlook, loads []devices.Load) moved {
+	if len(loads) == 0 || a.Profile == nil {
+		return moved{}
+	}
+	return movesOf(a, o)
+}
+
+// movesOf is what is left to move of each stage of a, which has a profile: in proportion to what it reads today and
 // what is not done.
-func moves(a *ledger.App, o *Outlook) map[int]devices.Moved {
+func movesOf(a *ledger.App, o *Outlook) moved {
 	body, parts := &a.Profile.Body, make(map[int]float64)
 	if len(a.Order) > 0 {
 		c, now := o.Course(a), o.View.Now()
@@ -80,7 +96,7 @@ func moves(a *ledger.App, o *Outlook) map[int]devices.Moved {
 		}
 		moves[s.ID] = devices.Moved{Bytes: bytes, Known: known}
 	}
-	return moves
+	return moved{moves, a.At(o.View.Now())}
 }
 
 // loads are nodes, alone or beside those that run there but for a; nil where no rate of any is known.
@@ -115,14 +131,13 @@ func Loaded(n *ledger.Node, o *Outlook, but api.AppID) devices.Load {
 	return l
 }
 
-// floor is dag.Supply.Least of a on nodes that are loaded like that, nil where nothing is known.
-func floor(a *ledger.App, o *Outlook, loads []devices.Load) func(int, units.Seconds) units.Seconds {
-	if len(loads) == 0 || a.Profile == nil {
+// floor is dag.Supply.Least on nodes that are loaded like that, nil where nothing is known.
+func (left moved) floor(loads []devices.Load) func(int, units.Seconds) units.Seconds {
+	if len(loads) == 0 || left.of == nil {
 		return nil
 	}
-	moves, now := moves(a, o), a.At(o.View.Now())
 	return func(stage int, from units.Seconds) units.Seconds {
-		_, time := devices.Slowest(moves[stage], float64(from-now), loads)
+		_, time := devices.Slowest(left.of[stage], float64(from-left.now), loads)
 		return time
 	}
 }
@@ -141,17 +156,17 @@ func BoundsOf(a *ledger.App, o *Outlook) Bounds {
 	if len(loads) == 0 {
 		return Bounds{}
 	}
-	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots, Least: floor(a, o, loads)}
+	left := movesOf(a, o)
+	s := dag.Supply{Cores: a.Tenant.Cores, Slots: a.Tenant.Slots, Least: left.floor(loads)}
 	_, stages := resumeOn(a, o, !a.Paced() || a.Observed(), s)
-	return bounds(a, o, s, loads, stages)
+	return left.bounds(a, s, loads, stages)
 }
 
-func bounds(a *ledger.App, o *Outlook, supply dag.Supply, loads []devices.Load, stages []dag.StageForecast) Bounds {
+func (left moved) bounds(a *ledger.App, supply dag.Supply, loads []devices.Load, stages []dag.StageForecast) Bounds {
 	all := Bounds{Rated: len(loads) > 0}
 	if !all.Rated {
 		return all
 	}
-	moves, now := moves(a, o), a.At(o.View.Now())
 	for _, f := range stages {
 		s, ok := a.Profile.Graph.Stage(f.ID)
 		if !ok || f.Duration <= 0 {
@@ -161,10 +176,10 @@ func bounds(a *ledger.App, o *Outlook, supply dag.Supply, loads []devices.Load, 
 		if supply.Slots > 0 {
 			cores = min(cores, units.Cores(supply.Slots))
 		}
-		if !moves[f.ID].Known && s.Bytes > 0 {
+		if !left.of[f.ID].Known && s.Bytes > 0 {
 			all.Untold++
 		}
-		all.Stages = append(all.Stages, devices.Least(&s, cores, moves[f.ID], float64(f.Start-now), loads))
+		all.Stages = append(all.Stages, devices.Least(&s, cores, left.of[f.ID], float64(f.Start-left.now), loads))
 	}
 	return all
 }

@@ -77,7 +77,7 @@ const mostLines = 76_543 +
 	172 + // Metrics of runs by profile, of the queue, of certificates and of planners that stand by.
 	94 + // Orchestrators start pacer submit as spark-submit, and their names are none.
 	385 + // HTTP has a row for each verb: 250 were stated, logs and the bounds of what comes in are the rest.
-	140 + // Where applications wait, and what others give back for them, in a package of its own.
+	160 + // Where applications wait, and what others give back for them, in a package of its own.
 	325 + // Uploads that leave room for others and that planners share, drivers beside executors; 70 lines of cli and daemon less.
 	60 + // Help explains each column and word that a command prints; sums that are added up at a look.
 	95 + // Help explains each column and word that a command prints; sums are added up at a look, sites chosen one by one.

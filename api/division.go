@@ -51,8 +51,8 @@ func (c Class) Weight() float64 {
 	return 1
 }
 
-// Yields reports whether the kernel takes a's memory first where the node is short of it, lent or not (Loans): that of a
-// batch application without a deadline. It protects that of all others.
+// Yields reports whether the kernel takes a's memory first where the node is short of it, lent or not (Loans): that of
+// a batch application without a deadline. It protects that of all others.
 func (a *PlanApp) Yields() bool { return a.Class == ClassBatch && !a.HasDeadline }
 
 // Division is how a node divides its cores: the strategy by which applications share what

@@ -44,7 +44,7 @@ func (b *batch) put(key string, value []byte) {
 }
 
 // aside takes records out of what is read at a start, because of err. It returns an error where no
-// planner can do without them. What they were about is not lost with them: nodes and drivers say
+// planner can do without them. Their applications, nodes and profiles are not lost with them: nodes and drivers say
 // what they have, and profiles are recorded anew.
 func (b *batch) aside(what string, err error, records ...api.Pair) error {
 	if err == nil {

@@ -137,7 +137,7 @@ func (f NodeSaid) apply(l *Ledger) error {
 	if machine := attachMachine(s); n.Machine != machine {
 		n.Machine = machine
 		for _, t := range l.allocations[n.Node] {
-			l.batch.retell(n, t) // What it gets of their secrets is for its machine.
+			l.batch.retell(n, t) // It gets their secrets for its machine.
 		}
 		l.changed.touch(PartGrowth)
 		l.batch.changeNode(n, nodeState)

@@ -45,7 +45,7 @@ func (l *Ledger) restore(pairs []api.Pair) error {
 		switch {
 		case r.Key == counterKey:
 			if err := restoreCounters(l, r); err != nil {
-				return fmt.Errorf("%s: %w", r.Key, err) // What it counts is given once.
+				return fmt.Errorf("%s: %w", r.Key, err) // Its numbers are given once.
 			}
 		case strings.HasPrefix(r.Key, appPrefix):
 			var id string

@@ -31,9 +31,9 @@ type Shield struct {
 }
 
 // Put has the kernel protect what is promised, and take from what yields first. In v2 a promised group keeps its Size
-// (memory.low), for which the groups above it have the sums of theirs, and one that yields is held back a little below it
-// (memory.high). In v1 a group that yields gives all but MemoryMargin first (the soft limit), which is what protects the
-// others. It writes nothing where no memory controller counts the group, or the kernel has no such file
+// (memory.low), for which the groups above it have the sums of theirs, and one that yields is held back a little below
+// it (memory.high). In v1 a group that yields gives all but MemoryMargin first (the soft limit), which is what protects
+// the others. It writes nothing where no memory controller counts the group, or the kernel has no such file
 // (Hierarchy.Lacks).
 func (s Shield) Put(g *Group) error {
 	dirs, own := g.limited(), g.memory.dir

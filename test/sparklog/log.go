@@ -64,8 +64,9 @@ func (l Log) Stage(id int) eventlog.Stage {
 	return eventlog.Stage{}
 }
 
-// WithExecutor says that an attempt of a task was lost because its executor, or the one that it read from, went, and not
-// by a fault of its own. "Resubmitted" is Spark's word for a task that had ended and whose output went with its executor.
+// WithExecutor says that an attempt of a task was lost because its executor, or the one that it read from, went, and
+// not by a fault of its own. "Resubmitted" is Spark's word for a task that had ended and whose output went with its
+// executor.
 func WithExecutor(t eventlog.Task) bool {
 	return t.Reason == "FetchFailed" || t.Reason == "ExecutorLostFailure" || t.Reason == "Resubmitted"
 }

@@ -28,7 +28,7 @@ type Manager struct {
 	random    *rand.Rand
 	gives     des.Timer
 	given     int
-	executors []*Process // Those that live.
+	executors []*Process // Living ones.
 	held      float64    // Executor-seconds until at.
 	at        units.Instant
 }

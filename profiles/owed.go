@@ -7,25 +7,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Shares of earlier runs where these say nothing else: of those that left a leg out, and of those in which
-// legs came in another order.
-const (
-	leastLeftOut   = 0.02
-	leastReordered = 0.01
-	// mostShare bounds what earlier runs say: the next one may differ.
-	mostShare = 0.9
-	// leastShortened is how likely a run leaves more out than earlier ones did, and section how likely such a run
-	// leaves out the leg before one that it has left out, too.
-	leastShortened = 0.2
-	section        = 0.5
-)
-
 // shortened are parts of its legs that such a run leaves out, one as likely as another.
 var shortened = [...]float64{0.1, 0.25, 0.5}
-
-// owedFrom is how likely it is at least that a leg still comes which counts with its whole work. A wrong belief
-// ends a run early, and not late.
-const owedFrom = 0.05
 
 // leg is a part of a run that moves, or is left out, as a whole: a query of the profile with all its jobs, or
 // a job that is of none. leftOut is how likely a run in order leaves it out.
@@ -50,10 +33,10 @@ func (x *index) divide() {
 		}
 		if !same {
 			clear(queries)
-			x.legs = append(x.legs, leg{leftOut: mostShare, query: len(its) > 0})
+			x.legs = append(x.legs, leg{leftOut: params.Owed.Most, query: len(its) > 0})
 		}
 		last := len(x.legs) - 1
-		x.legs[last].leftOut = min(x.legs[last].leftOut, max(share, leastLeftOut))
+		x.legs[last].leftOut = min(x.legs[last].leftOut, max(share, params.Owed.LeftOut))
 		for _, q := range its {
 			queries[q] = true
 		}
@@ -78,7 +61,7 @@ type order struct {
 }
 
 func newOrder(p api.Profile, x *index) order {
-	return orderOf(len(x.legs), min(max(leastReordered, float64(p.Reordered)), mostShare))
+	return orderOf(len(x.legs), min(max(params.Owed.Reordered, float64(p.Reordered)), params.Owed.Most))
 }
 
 // orderOf is that of a run of which nothing has come.
@@ -130,7 +113,7 @@ func (r *reading) read(o *order, legs []leg) {
 		last, out := i, leftOut(i)
 		for ; i > 0 && !o.seen[i-1]; i-- {
 			if next := leftOut(i - 1); r.least > 0 {
-				out *= max(next, section)
+				out *= max(next, params.Owed.Section)
 			} else {
 				out *= next
 			}
@@ -151,10 +134,10 @@ func (o *order) readings(legs []leg) (inOrder []reading, anyOrder float64) {
 	if o.broken {
 		return nil, 1
 	}
-	inOrder = append(inOrder, reading{likely: math.Log1p(-o.prior) + math.Log1p(-leastShortened)})
+	inOrder = append(inOrder, reading{likely: math.Log1p(-o.prior) + math.Log1p(-params.Owed.Shortened)})
 	for _, least := range shortened {
 		inOrder = append(inOrder, reading{least: least,
-			likely: math.Log1p(-o.prior) + math.Log(leastShortened/float64(len(shortened)))})
+			likely: math.Log1p(-o.prior) + math.Log(params.Owed.Shortened/float64(len(shortened)))})
 	}
 	anyOrder = math.Log(o.prior)
 	for left := range o.came {
@@ -214,16 +197,13 @@ func reordered(old, run api.Profile) bool {
 	return o.broken
 }
 
-// leastLearnt is a share that is as good as none.
-const leastLearnt = 0.001
-
 // learnt is a share of earlier runs with a run in which it is so, or not, of that weight.
 func learnt(share units.Fraction, is bool, w float64) units.Fraction {
 	now := units.Fraction(0)
 	if is {
 		now = 1
 	}
-	if share = mean(share, now, w); share < leastLearnt {
+	if share = mean(share, now, w); share < params.Owed.Learnt {
 		return 0
 	}
 	return share
@@ -239,7 +219,7 @@ type evidence struct {
 
 func (m *Matcher) evidence() evidence {
 	owed, anyOrder := m.order.owed(m.aligner.legs)
-	return evidence{m, owed, anyOrder > owedFrom}
+	return evidence{m, owed, anyOrder > params.Owed.From}
 }
 
 // comes reports whether the stage at place i may come by the order of the run.
@@ -247,7 +227,7 @@ func (e evidence) comes(i int) bool {
 	o, at := &e.m.order, e.m.aligner.leg[i]
 	switch {
 	case !o.seen[at]:
-		return e.owed[at] > owedFrom
+		return e.owed[at] > params.Owed.From
 	case at == o.now:
 		return e.loose || e.m.aligner.stages[i].Job >= o.job
 	}

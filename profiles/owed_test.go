@@ -51,9 +51,9 @@ func owedOracle(orders [][]int, shares []float64, prior float64, came []int) []f
 	}
 	if slices.IsSorted(came) {
 		for _, least := range append([]float64{0}, shortened[:]...) {
-			likely := (1 - prior) * leastShortened / float64(len(shortened))
+			likely := (1 - prior) * params.Owed.Shortened / float64(len(shortened))
 			if least == 0 {
-				likely = (1 - prior) * (1 - leastShortened)
+				likely = (1 - prior) * (1 - params.Owed.Shortened)
 			}
 			out := func(i int) float64 { return max(least, shares[i]) }
 			var gaps [][]int
@@ -76,7 +76,7 @@ func owedOracle(orders [][]int, shares []float64, prior float64, came []int) []f
 				gone[g] = 1
 				for at, i := range gaps[g] {
 					if at < len(gaps[g])-1 && least > 0 {
-						gone[g] *= max(out(i), section)
+						gone[g] *= max(out(i), params.Owed.Section)
 					} else {
 						gone[g] *= out(i)
 					}
@@ -126,7 +126,7 @@ func TestWhatIsOwedIsThatOfAllRunsThatBeginAlike(t *testing.T) {
 		for i := range n {
 			share := rapid.SampledFrom([]float64{0, 0, 0.1, 0.5, 1}).Draw(t, "left out")
 			p.Stages = append(p.Stages, api.ProfileStage{ID: i, Job: i, LeftOut: units.Fraction(share)})
-			shares = append(shares, min(max(share, leastLeftOut), mostShare))
+			shares = append(shares, min(max(share, params.Owed.LeftOut), params.Owed.Most))
 		}
 		x := newIndex(&p)
 		o := newOrder(p, x)
@@ -170,7 +170,7 @@ func TestAQueryIsOneLeg(t *testing.T) {
 	if !slices.Equal(x.leg, []int{0, 0, 1, 2, 3, 3, 3}) {
 		t.Errorf("legs %v", x.leg)
 	}
-	if x.legs[0] != (leg{leastLeftOut, true}) || x.legs[2].query || x.legs[3].leftOut != 0.4 {
+	if x.legs[0] != (leg{params.Owed.LeftOut, true}) || x.legs[2].query || x.legs[3].leftOut != 0.4 {
 		t.Errorf("%+v", x.legs)
 	}
 }

@@ -2,13 +2,15 @@ package profiles
 
 import "github.com/sparkpacer/pacer/units"
 
-// Params are the numbers by which a stage is recognised. Losses are nats: one annotation is exp(n) times as likely as
-// another whose loss is n more. They are Pacer's own, and were chosen on a generator of changed runs (sim/nextrun), not
-// measured on users' applications (docs/decisions/038-the-likeliest-annotation.md).
+// Params are the numbers by which a stage is recognised, and by which is foretold what of a run still comes. Losses are
+// nats: one annotation is exp(n) times as likely as another whose loss is n more. They are Pacer's own, and were chosen
+// on a generator of changed runs (sim/nextrun), not measured on users' applications
+// (docs/decisions/038-the-likeliest-annotation.md).
 type Params struct {
 	Losses Losses
 	Sizes  Sizes
 	Choice Choice
+	Owed   Owed
 }
 
 // Losses are of what a stage of the run and an annotation do not have in common.
@@ -68,6 +70,22 @@ type Choice struct {
 	Surely units.Fraction
 }
 
+// Owed are the shares of earlier runs by which is foretold what a run leaves out and moves
+// (docs/decisions/072-what-is-left-out-and-what-is-moved.md).
+type Owed struct {
+	// LeftOut and Reordered are the least shares of runs that left a leg out, 0.02, and in which legs came in another
+	// order, 0.01. Most bounds what earlier runs say, 0.9: the next one may differ. Learnt is a share that is as good as
+	// none; 0.001.
+	LeftOut, Reordered, Most float64
+	Learnt                   units.Fraction
+	// Shortened is how likely a run leaves more out than earlier ones did, 0.2, and Section how likely such a run leaves
+	// out the leg before one that it has left out, too; 0.5.
+	Shortened, Section float64
+	// From is how likely it is at least that a leg still comes which counts with its whole work, 0.05: a wrong belief
+	// ends a run early, and not late.
+	From float64
+}
+
 // Numbers returns what planners use.
 func Numbers() Params {
 	return Params{
@@ -76,6 +94,7 @@ func Numbers() Params {
 		Sizes: Sizes{Most: 6.5, Only: 4.5, Scale: 1, LeastSpread: 0.04, AtFirst: 0.6, MostSpread: 0.7, LeastWeight: 0.1,
 			Ordinary: 0.3},
 		Choice: Choice{New: 3.5, AtLast: 6.2, Only: 2, Change: 1.5, LeastSure: 0.6, Surely: 0.7},
+		Owed:   Owed{LeftOut: 0.02, Reordered: 0.01, Most: 0.9, Learnt: 0.001, Shortened: 0.2, Section: 0.5, From: 0.05},
 	}
 }
 

@@ -134,7 +134,7 @@ bench-placement: setup build ## measure where executors go when disks and networ
 bench-memory: setup build ## measure what memory is used for: what the kernel protects, heaps that find their size, batch work on what others leave (80 minutes; ARGS="-only lend -runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench memory $(ARGS)
 
-bench-applications: setup build workloads ## measure whole applications: drivers that nodes start, beside client mode, under deadlines, with kills (45 minutes; ARGS="-runs 1" takes less)
+bench-applications: setup build workloads ## measure whole applications: drivers that nodes start, output to object stores, under deadlines, with kills (70 minutes; ARGS="-runs 1" takes less)
 	@$(SPARK) $(GO) run ./test/bench applications $(ARGS)
 
 bench-users: jar ## measure what somebody meets who installs Pacer: documents, errors, keys, packages, doctor (10 minutes; ARGS="-only docs,errors" takes less)

@@ -60,9 +60,9 @@ func objectStoreRows(o trialOptions) []row {
 		runs = storeRuns
 	}
 	return []row{
-		{name: "objectstore", minutes: 1 + 4*float64(runs), spark: true, extra: true,
+		{name: "objectstore", minutes: 1 + 4*float64(runs), spark: true,
 			measure: func(t testing.TB, add adder) { stored(t, add, runs) }},
-		{name: "objectstore-kills", minutes: 12, spark: true, extra: true, measure: storedWrong},
+		{name: "objectstore-kills", minutes: 12, spark: true, measure: storedWrong},
 	}
 }
 

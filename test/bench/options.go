@@ -38,7 +38,8 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   placement  where executors go when disks and networks are short, traces of clusters, forecasts of memory
   memory     what memory is used for: what the kernel protects, heaps that find their size, batch work on what others
              leave
-  applications whole applications: drivers that nodes start, beside client mode, under deadlines, with kills
+  applications whole applications: drivers that nodes start, beside client mode, under deadlines, with kills;
+             output to object stores
   users      what somebody meets who installs Pacer and reads its pages: documents, errors, keys, packages, doctor
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl

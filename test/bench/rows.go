@@ -107,7 +107,7 @@ func rows(o options) []row {
 	case memoryCommand:
 		return append(heldRows(), lendRow(o.trial))
 	case applicationsCommand:
-		return applicationRows(o.trial)
+		return slices.Concat(applicationRows(o.trial), objectStoreRows(o.trial))
 	case usersCommand:
 		return userRows()
 	case placementCommand:
@@ -141,7 +141,7 @@ func rows(o options) []row {
 		{name: "rebind", minutes: 4, spark: true, measure: rebind},
 		{name: "start", minutes: 6, spark: true, measure: start},
 		{name: "precision", minutes: 5, spark: true, measure: precision},
-	}, trialRows(overhead, []workload{demonstrated()}), objectStoreRows(o.trial))
+	}, trialRows(overhead, []workload{demonstrated()}))
 }
 
 func scaleRows() []row {

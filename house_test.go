@@ -49,7 +49,7 @@ var roofs = []roof{
 	{"command", "cli/fromlog cli/sparkrun cli/demo cli/config cli/doctor cli/command cli", "vocabulary algorithms infra worlds daemon"},
 	{"programs", "cmd/planner cmd/nodecontroller cmd/pacer", "command"},
 	{"tests", "test/draws test/alerts test/browser test/benchline test/tally test/notice test/pages test/testenv test/web test/sparklog test/realenv test/guides test/torture test/e2e test/e2e/field test/e2e/vm " +
-		"test/e2e/vm/guest test/meshenv test/bench", "vocabulary algorithms ledger deciders engines infra worlds daemon command"},
+		"test/e2e/vm/guest test/e2e/vm/standin test/meshenv test/bench", "vocabulary algorithms ledger deciders engines infra worlds daemon command"},
 }
 
 // allowed are imports that the table would not allow, with the reason for each.

@@ -41,6 +41,7 @@ tests() {
     step workloads scripts/jar.sh workloads --test
     step jar scripts/jar.sh
     step packages scripts/packages.sh check
+    step units scripts/units-vm.sh
     for run in "$contained" '^TestTrouble$/^restarts$'; do
         PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
     done

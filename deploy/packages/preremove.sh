@@ -4,7 +4,7 @@
 set -eu
 case ${1:-} in upgrade | failed-upgrade | 1) exit 0 ;; esac
 [ -d /run/systemd/system ] || exit 0
-left=$(find /sys/fs/cgroup -path '*/pacer-executors.service/executors/*' -name cgroup.procs -exec cat {} + 2>/dev/null | sort -u | wc -l)
+left=$(find /sys/fs/cgroup -path '*/pacer-executors.service/*/cgroup.procs' ! -path '*/keeper/*' -exec cat {} + 2>/dev/null | sort -u | wc -l)
 if [ "$left" -gt 0 ]; then
     echo "pacer: $left processes of executors run on this node: \`pacer nodes drain $(hostname -s)\`, wait until \`pacer apps\` shows none here, and remove the package again" >&2
     exit 1

@@ -25,6 +25,9 @@
 // test-all has it do so. Where they are not there, Find says what is missing and the
 // test is skipped with that line.
 //
+// scripts/units-vm.sh has a machine of its own, with Debian's systemd, on which it tries the package and its units
+// (testdata/units.sh, package standin).
+//
 // What it does not do: no systemd and no Docker run inside, no Java, no network
 // but the loopback.
 package vm

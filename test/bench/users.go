@@ -26,6 +26,7 @@ func userRows() []row {
 		{name: "keys", minutes: 0.5, measure: tests("^TestOneFileMakesNodesOfAllMachines$", "./daemon")},
 		{name: "doctor", minutes: 0.5, measure: tests(".", "./cli/doctor")},
 		{name: "packages", minutes: 6, measure: printed("scripts/packages.sh", "check")},
+		{name: "upgrade", minutes: 6, measure: printed("scripts/units-vm.sh")},
 	}
 }
 

@@ -105,7 +105,7 @@
 //	pace.same.worse_points               unchanged runs: mean absolute error, less that at commit 77b441e
 //	match.over.*                         the same when the run is over
 //	node.tick_us.N, node.step_us.N       a node controller's tick with N executors, its engine's part
-//	objectstore.calls.WAY                calls of an object store, a gateway on this machine, that a job of one task takes,
+//	objectstore.calls.WAY                calls of an object store, a gateway on this machine, that a job of one task has,
 //	                                     by Hadoop's classic committer (v1, v2), its magic one, or directly
 //	objectstore.calls_ratio.WAY, .bytes_ratio.WAY   200 files of 1 MiB: calls over the direct way's, bytes written or
 //	                                     copied over the data

@@ -40,7 +40,7 @@ func (f DriverCame) apply(l *Ledger) error {
 			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
 		}
 		useProfile(l, stored)
-		a.Profile = stored.Planned().forRun(l.cfg.Beta)
+		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
 	}
 	t, p := &a.Tenant, &a.Promise
 	a.Name, t.Launch, a.kept = f.Name, launch, nil

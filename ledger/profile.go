@@ -61,8 +61,9 @@ func (p *Profile) Drawn() *Profile {
 
 func (p *Profile) id() profileID { return profileID{p.Body.Name, p.Body.Owner} }
 
-// forRun returns p for one application: what is stored may change while it runs.
+// forRun returns p for one application: what is stored may change while it runs, and may have no graph.
 func (p *Profile) forRun(beta float64) *Profile {
+	p = p.Drawn()
 	body := profiles.Alone(p.Body)
 	return &Profile{Body: body, Graph: p.Graph, Recorded: body, Match: profiles.NewMatcher(p.Body),
 		Rivals: profiles.NewRivals(p.Body), Takes: p.Takes, Typical: p.Typical,

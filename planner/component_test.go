@@ -327,3 +327,29 @@ func TestTheNodeOfADriverIsLost(t *testing.T) {
 		}
 	}
 }
+
+// A driver on a node registers with a profile and a deadline, as any other: it has the verdict of its profile, before and
+// after the planner is killed.
+func TestADriverOnANodeHasAProfile(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		w := newWorld(t, "a", "b")
+		p := chain("p")
+		w.put(p)
+		r, q := driverOf(p.Name, units.GiB)
+		r.Deadline, q.Query.Submit.Register.Deadline = 300, 300
+		id, err := w.submit(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node, _ := w.where(id)
+		w.driver(node, id, api.ExecutorRunning, api.Unknown)
+		if killed {
+			w.restart()
+			w.hello("a")
+			w.hello("b")
+		}
+		if reply := w.register(r); reply.Error != nil || reply.AppID != id || w.app(id).Profile != p.Name || w.app(id).Verdict == "" {
+			t.Errorf("killed %v: %s has profile %q and verdict %q: %v", killed, reply.AppID, w.app(id).Profile, w.app(id).Verdict, reply.Error)
+		}
+	}
+}

@@ -199,7 +199,7 @@ func crowded(t testing.TB, add adder, o trialOptions) {
 		most = max(most, runs)
 		return over
 	}
-	realenv.Poll(time.Second, time.Duration(drivers)*time.Minute, func() bool { return count() == drivers })
+	realenv.Poll(time.Second, runLimit+time.Duration(drivers)*time.Minute, func() bool { return count() == drivers })
 	over := count()
 	t.Logf("%d of %d drivers have ended, at most %d ran at once", over, drivers, most)
 	add("cluster.deadlocks", benchline.Measured{Value: float64(drivers - over), N: drivers}, "applications")

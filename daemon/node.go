@@ -366,7 +366,7 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 		ports.Calls = n.history.Record
 	}
 	if n.ending == node.Keep && (len(n.guards) == 0 || n.cfg.Attach) {
-		n.ending = node.Leave // What other managers bound is put back.
+		n.ending = node.Leave // Quotas of other managers are put back.
 	}
 	n.loop = node.NewLoop(engine, ports, n.ending)
 	return nil

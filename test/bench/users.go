@@ -11,8 +11,8 @@ import (
 	"github.com/sparkpacer/pacer/test/benchline"
 )
 
-// userRows are what somebody meets who installs Pacer and reads its pages. Each figure is printed by the test that holds
-// it, or by scripts/packages.sh.
+// userRows are of the pages, errors, keys and packages that a user meets. Each figure is printed by the test that
+// holds it, or by scripts/packages.sh.
 func userRows() []row {
 	tests := func(args ...string) func(testing.TB, adder) {
 		return printed("go", append([]string{"test", "-count", "1", "-v", "-run"}, args...)...)
@@ -31,7 +31,8 @@ func userRows() []row {
 }
 
 // printedFigure is a line with a figure.
-var printedFigure = regexp.MustCompile(`(?m)^((?:docs|errors|keys|doctor|packages|image|units|upgrade)\.[a-z_.]+) ([0-9.]+)$`)
+var printedFigure = regexp.MustCompile(`(?m)^((?:docs|errors|keys|doctor|packages|image|units|upgrade)` +
+	`\.[a-z_.]+) ([0-9.]+)$`)
 
 // printed runs a command and takes the figures that it prints.
 func printed(name string, args ...string) func(testing.TB, adder) {

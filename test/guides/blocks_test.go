@@ -32,6 +32,7 @@ mount -t proc proc "$1"/root/proc
 mount -t tmpfs tmpfs "$1"/root/tmp
 rm -rf "$1"/root/etc/pacer "$1"/root/var/lib/pacer
 hostname "$3"
+echo "127.0.0.1 localhost $3" >"$1"/root/etc/hosts
 ip link set lo up
 exec chroot "$1"/root /usr/bin/env -i HOME=/home/engineer PATH="/usr/local/bin:$PATH" PACER_CLIENT_TIMEOUT=1m PACER_NODE_ARCHIVES=off $KEEP \
 	bash -c 'cd; exec bash -euo pipefail -x script'

@@ -84,7 +84,7 @@ the size that are configured where it is given without. A policy that is set hol
 is taken back (pacer policy default), through restarts of the planner, and before
 planner.queue-rule, planner.queue, planner.queue-size, planner.admission and planner.late.
 
-Of those that wait, SUBMITTED, STARTS and DUE are times of day: when each came, is expected to
+For applications that wait, SUBMITTED, STARTS and DUE are times of day: when each came, is expected to
 start, and has its deadline.
 
 The scores: met is the part of the applications with a deadline that ended in time, useful

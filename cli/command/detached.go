@@ -41,8 +41,8 @@ func (b Background) ready(line string) {
 	_, _ = sd.SdNotify(false, readyMark+line)
 }
 
-// start runs this `pacer up` in a session of its own, so that no terminal ends it, and returns once it is ready. What
-// it says before it ends early, and its exit code, are this command's.
+// start runs this `pacer up` in a session of its own, so that no terminal ends it, and returns once it is ready. If
+// it ends before, its words and its exit code are this command's.
 func (b Background) start(ctx context.Context, cfg config.Config) error {
 	sh := b.Shell
 	dir := cfg.Planner.State

@@ -40,8 +40,12 @@ type guarded struct {
 
 const guardedEnv = "PACER_TEST_GUARDED_NODE"
 
-// TestMain lets this binary be a guard, and a node controller that can be killed.
+// TestMain lets this binary be a guard, the parent of a program, and a node controller that can be killed.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == executor.ShimCommand {
+		fmt.Fprintln(os.Stderr, executor.Shim(os.Args[2:]))
+		os.Exit(127)
+	}
 	if len(os.Args) > 1 && os.Args[1] == daemon.GuardCommand {
 		if err := daemon.Guard(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -100,8 +100,8 @@ func (h components) exited(a *ledger.App, t *api.ExecutorStatus) {
 	fails(h.core, a, fmt.Sprintf("its %s has ended: %s", what, api.Clip(t.Exit, api.MostName)))
 }
 
-// left takes in that components have gone that were to leave n: a node that has the newest Plan, and shows them no more,
-// has stopped them.
+// left takes in that components have gone that were to leave n: a node that has the newest Plan, and shows them no
+// more, has stopped them.
 func (h components) left(n *ledger.Node, s *api.NodeStatus) {
 	for _, a := range slices.Clone(ledger.Lodgers(n)) {
 		g := component.GroupOf(a)

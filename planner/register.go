@@ -18,6 +18,10 @@ type drivers struct{ *core }
 
 // register takes an application in, or recognises one, which it returns, nil for none.
 func (r drivers) register(ev Register) *ledger.App {
+	if n := ev.Request.Nodes; n != nil && n.Group != nil {
+		own := *n
+		own.Group, ev.Request.Nodes = nil, &own // Only what is submitted has one.
+	}
 	a, err := r.admit(ev.By, ev.Request)
 	if err != nil {
 		r.reply(ev.To, func() any { return api.RegisterReply{V: api.Version, Error: api.ToWire(err)} })

@@ -47,7 +47,8 @@ func (w *World) SubmitGroup(at units.Seconds, g Group) {
 // submit asks the planner to take the group in, and again until it has, and looks how it stands until it has ended.
 func (c *comer) submit() {
 	name := fmt.Sprintf("%s %d", c.Name, slices.Index(c.w.groups, c))
-	r, ok := c.w.control.query(api.VerbSubmit, api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Group: &c.Group.Group,
+	r, ok := c.w.control.query(api.VerbSubmit, api.ControlRequest{Query: &api.Query{Submit: &api.Submit{
+		Group:    &c.Group.Group,
 		Register: &api.RegisterRequest{Submission: name, Name: c.Name, Class: api.ClassBatch}}}})
 	if ok && len(r.Apps) > 0 {
 		c.id = r.Apps[0].ID

@@ -36,7 +36,7 @@ var mostLong = map[string]int{".go": 81, ".md": 27}
 
 // mostRiddles is how many sentences that hide their subject comments of Go without tests and documents may have. No
 // landing raises a number; a landing that gets below it by ten lowers it.
-var mostRiddles = map[string]int{".go": 91, ".md": 4}
+var mostRiddles = map[string]int{".go": 72, ".md": 4}
 
 // TestSentencesHaveSubjects counts the sentences that begin with Who, What, Those, Nobody and the like: house.riddles.
 func TestSentencesHaveSubjects(t *testing.T) {

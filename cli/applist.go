@@ -57,8 +57,9 @@ the kernel counts for it, PAGE CACHE what of that the kernel can take back.
 A STAGE is "running", "done", "failed", "coming", or "gone" where this run has left it out.
 PROFILE is the stage of the profile that it is taken for, and how sure that is; PARENTS are the
 stages that it reads from. START and DURATION are seconds, its DEADLINE counts from START, and
-ERROR is how far it ended from that. RECORDS are read ones, CORE-SECONDS its work. QUOTA CHANGES are how often the cores of its EXECUTORS were set, CORES
-OVER TIME how many these had, "all" for no quota; of one that is coming, what is planned.`
+ERROR is how far it ended from that. RECORDS are read ones, CORE-SECONDS its work. QUOTA CHANGES are how often the cores
+of its EXECUTORS were set, CORES OVER TIME how many these had, "all" for no quota; of one that
+is coming, what is planned.`
 
 // picking says which applications are listed.
 type picking struct {

@@ -100,9 +100,10 @@ func (of profileCommands) show() *cobra.Command {
 		_, err = of.sh.Stdout.Write(body)
 		return err
 	}
-	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages (docs/profile.md): DURATION at " +
-		"all cores, GAP before it, RECORDS that it reads\nand CORE-SECONDS of its work, RECORDS/CORE-SECOND of a task alone, PARENTS that it reads from, " +
-		"the LONGEST TASK, and how many runs in a row it MISSED."
+	c.Long = "Print a profile as the JSON that `pacer profiles put` takes, or with -o table\nits stages " +
+		"(docs/profile.md): DURATION at all cores, GAP before it, " +
+		"RECORDS that it reads\nand CORE-SECONDS of its work, RECORDS/CORE-SECOND " +
+		"of a task alone, PARENTS that it reads from, the LONGEST TASK, and how many runs in a row it MISSED."
 	return c
 }
 

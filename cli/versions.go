@@ -36,8 +36,8 @@ func (of profileCommands) history() *cobra.Command {
 		ValidArgsFunction: of.names,
 		Long: "List the versions of a profile that are kept, the newest first: the last five, and one that is pinned.\n" +
 			"Each run that teaches a profile makes one, and each put. `pacer profiles show NAME --version N` prints one.\n" +
-			"HOW says what made it, such as \"recorded\" by a run or \"put\", BY the application or the user. A PINNED one is\n" +
-			"planned with.\n" +
+			"HOW says what made it, such as \"recorded\" by a run or \"put\", BY the application or the user. A PINNED one\n" +
+			"is planned with.\n" +
 			"STAGES, DURATION and CORE-SECONDS are as in `pacer profiles list`."}
 	form, whose := outputFlag(c), whoseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

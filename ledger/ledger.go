@@ -24,7 +24,7 @@ type Config struct {
 	RunAge   time.Duration
 	RunBytes int
 	// Profiles and ProfileBytes bound the stored profiles: those that were used longest ago go; of
-	// one owner there are a quarter of that at most. One that nobody has used for ProfileAge goes when
+	// one owner there are a quarter of that at most. A profile that is not used for ProfileAge goes when
 	// another one is stored. Profiles 0 is no bound, and so is ProfileAge 0.
 	Profiles, ProfileBytes int
 	ProfileAge             time.Duration

@@ -64,7 +64,7 @@ func (t *Allocation) start(n *Node) *api.Launch {
 			launch.Mode = api.ModeObserve
 		}
 		if launch.Attach != nil {
-			// Nobody starts them: what that takes has no place in a Plan.
+			// No node starts them: what that takes has no place in a Plan.
 			launch.JavaOptions, launch.ClassPath, launch.Env = nil, nil, nil
 			launch.SparkHome, launch.JavaHome = "", ""
 			if launch.Attach.Secret != "" {

@@ -98,7 +98,7 @@ func (p *Profile) Next() int {
 	return next
 }
 
-// with returns p with an extra stage, which its Match takes in. Who has p sees nothing else of it.
+// with returns p with an extra stage, which its Match takes in. The holder of p sees nothing else of it.
 func (p *Profile) with(x dag.Extra) *Profile {
 	p.Match.Grow(x.Stage)
 	grown := *p

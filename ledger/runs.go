@@ -195,7 +195,7 @@ func (s *runShelf) crop(put func(key string, value []byte, err error)) {
 			return
 		}
 	}
-	s.keep(0, nil, put) // Those that have most are the newest.
+	s.keep(0, nil, put) // The newest are the ones that have most.
 }
 
 // keep has those runs, nil for none, in the place of a piece's. The list is this shelf's own.

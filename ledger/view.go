@@ -11,7 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// View is a ledger to read. What it returns is the ledger's own: nobody changes it, and
+// View is a ledger to read. Its result is the ledger's own: nobody changes it, and
 // it may be other after the next fact.
 type View struct {
 	l     *Ledger

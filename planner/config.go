@@ -94,7 +94,7 @@ type Config struct {
 	DriverLost   time.Duration
 	DriverAway   time.Duration
 	// RevokeGrace is how long a running application goes on whose user's credentials were
-	// revoked; 1 min. One that is queued is turned down at once.
+	// revoked; 1 min. An application that is queued is turned down at once.
 	RevokeGrace time.Duration
 	// Exit says how long a driver's exit is waited for.
 	Exit Exit
@@ -112,7 +112,7 @@ type Config struct {
 	DetailHistory int
 	HistoryBytes  units.Bytes
 	// Profiles and ProfileBytes are how many profiles are kept, and how many bytes they take in the
-	// store; 2000 and 64 MiB. Of one user there are a quarter of that at most; those that were used
+	// store; 2000 and 64 MiB. A user has a quarter of that at most; those that were used
 	// longest ago go, and those that nobody has used for ProfileAge; 400 days, and 0 is no bound.
 	Profiles     int
 	ProfileBytes units.Bytes

@@ -100,7 +100,7 @@ type DriverAnswer struct {
 }
 
 // Configure has the engine go by Config from now on, of which what is stored stays as it was;
-// answered with an api.ControlReply. One that is not valid changes nothing.
+// answered with an api.ControlReply. An event that is not valid changes nothing.
 type Configure struct {
 	To     Ticket
 	Config Config

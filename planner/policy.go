@@ -28,8 +28,8 @@ func (h starter) setPolicy(q api.ControlRequest) (api.ControlReply, error) {
 	return api.ControlReply{Message: ledger.Change{Fact: fact}.Line().Text + " from now on"}, nil
 }
 
-// changed is what an operator wants who asks for that, and had is what held before. What is not given stays as it is;
-// but a rule comes with an order and a size, which are as configured where they are not given.
+// changed is the policy for which an operator asks, where had held before. A key that is absent stays as it is; but a
+// rule comes with an order and a size, which are as configured where they are not given.
 func changed(had *api.QueuePolicy, asked api.QueuePolicy) *api.QueuePolicy {
 	if had != nil {
 		kept := *had

@@ -73,7 +73,7 @@ type expectation struct {
 	low, high float64
 }
 
-// What may be expected: an error in per cent, seconds in the queue, an end by a user.
+// Values that may be expected: an error in per cent, seconds in the queue, an end by a user.
 const (
 	expectError  = "error"
 	expectWaited = "waited"

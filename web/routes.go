@@ -17,7 +17,7 @@ type Route struct {
 	fill func(*call, *api.ControlRequest) error
 	// show is what is shown of the reply; nil is told.
 	show func(*api.ControlReply) any
-	// answer takes the place of both. What it returns is encoded, but nil where it has answered itself.
+	// answer takes the place of both. Its result is encoded, but nil where it has answered itself.
 	answer func(*call) (any, error)
 }
 

@@ -68,7 +68,7 @@ type call struct {
 	server  *Server
 	route   *Route
 	query   url.Values
-	fault   error // What is wrong with the query.
+	fault   error // The fault of the query.
 	planner Planner
 	by      api.Principal
 	token   string

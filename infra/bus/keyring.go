@@ -119,7 +119,7 @@ func (k *Keyring) Remove(login string) {
 	delete(k.keys, login)
 }
 
-// Who is the principal of a login that the server has let in: a KindDenied error if it is
+// Who tells the principal of a login that the server has let in: a KindDenied error if it is
 // not known any more, or has expired.
 func (k *Keyring) Who(login string) (api.Principal, error) {
 	if k.open {

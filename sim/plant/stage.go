@@ -62,7 +62,7 @@ func (p *Plant) newStageRun(d *Driver, id int, spec *Stage) *stageRun {
 	r.gap = des.NewTimer(RankDriver, d.ID, des.Call(func() { d.stageReady(r) }))
 	name := d.Submission + " " + spec.Name + string(rune('a'+id))
 	rnd := des.Random(d.plant.seed, "stage "+name)
-	// What a task costs beside the mean one, and what it reads.
+	// The cost of a task beside the mean one, and what it reads.
 	costs := skewedBy(spec, spec.Skewed)
 	r.sizes = costs
 	if spec.Bytes > 0 {

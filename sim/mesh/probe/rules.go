@@ -23,7 +23,7 @@ var Switches = [switches]string{
 
 // The switches.
 const (
-	overtake    = iota // Who is overtaken will not be late; or is long overdue, as line 5 of Algorithm 1 says.
+	overtake    = iota // A job that is overtaken will not be late; or is long overdue, as line 5 of Algorithm 1 says.
 	bound              // A queue is cut above its bounds; or when it reaches one.
 	average            // Phi is of probes that wait, rounded or cut off; or of all.
 	threshold          // Mu is omega with the job's own work; or without.

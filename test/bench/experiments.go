@@ -77,6 +77,9 @@ func unitSeconds(t testing.TB, add adder) {
 	add("fluid.tr1_s", benchline.Quantile(took, 1), "s")
 }
 
+// reproSeeds is how often each case of a source's claims is run, as `pacer repro` does.
+const reproSeeds = 3
+
 // claimed measures which part of the claims of sources holds here, each case with so many seeds.
 func claimed(seeds int, sources ...string) func(testing.TB, adder) {
 	return func(t testing.TB, add adder) {

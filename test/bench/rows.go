@@ -131,7 +131,10 @@ func rows(o options) []row {
 		{name: "units", minutes: 1.5, measure: unitSeconds},
 		experiments(row{name: "unknown", minutes: 1}, 0, "unknown"),
 		experiments(row{name: "attach", minutes: 1}, 0, "attached"),
-		{name: "repro", minutes: 6, measure: claimed(10, "000", "001", "002", "003")},
+		{name: "repro-000", minutes: 4, measure: claimed(reproSeeds, "000")},
+		{name: "repro-001", minutes: 4, measure: claimed(reproSeeds, "001")},
+		{name: "repro-002", minutes: 2, measure: claimed(reproSeeds, "002")},
+		{name: "repro-003", minutes: 4, measure: claimed(reproSeeds, "003")},
 	}, scaleRows(), []row{
 		{name: "page", minutes: 1, extra: true, measure: paged},
 		{name: "micro", minutes: 1, measure: micro},

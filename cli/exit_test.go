@@ -230,6 +230,8 @@ func TestWhoHasNoDeadlineToKeepYields(t *testing.T) {
 		nice    string
 	}{
 		{nil, "", "", "nice 5"},
+		{[]string{"--pacer-class", "interactive"}, "", "", "nice 0"},
+		{[]string{"--pacer-class", "batch"}, "", "", "nice 5"},
 		{due, "", api.VerdictInfeasible, "nice 0"},
 		{named, "", api.VerdictInfeasible, "nice 10"},
 		{append([]string{"--name", "nightly"}, due...), "", api.VerdictInfeasible, "nice 10"},

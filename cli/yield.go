@@ -16,13 +16,16 @@ import (
 )
 
 // yields is the nice value by which the driver yields CPU time to others while it starts, 0 where it
-// does not. It has no deadline as far as is known by then (a program may set one itself), or one that cannot be kept,
-// by the profile that the user names. Elapsed is on the deadline clock. The driver says the verdict when it has
-// registered.
+// does not. It has no deadline as far as is known by then (a program may set one itself) and is not interactive, or its
+// deadline cannot be kept, by the profile that the user names. Elapsed is on the deadline clock. The driver says the
+// verdict when it has registered.
 func (l *launch) yields(ctx context.Context, conn client, elapsed units.Seconds) (nice int) {
 	left, moment, err := due(l.setting, l.settings[confBy] != "", l.now)
 	switch {
 	case left == 0 && !moment && err == nil:
+		if api.Class(l.setting(confClass)) == api.ClassInteractive {
+			return 0 // A person waits for its answers.
+		}
 		return sharing.Default().Nice.Behind
 	case !moment:
 		left -= elapsed

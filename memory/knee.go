@@ -19,6 +19,8 @@ type KneeParams struct {
 	// Apart is how far the last good and the first bad heap may be apart when the search ends, as a part of the
 	// good one; 0.1. 0 takes the last good one as soon as one was bad, as the source does.
 	Apart float64
+	// Least is the smallest heap that a run can have: a search that has been good there ends. 0 is no bound.
+	Least units.Bytes
 	// Levels are the levels of confidence and their quantiles of a normal (Eq 3.3); those of 1, 2 and 3 standard
 	// deviations, which come nearest to the source's figures.
 	Levels []Level
@@ -106,12 +108,13 @@ func (k *Knee) Next(run Run, p KneeParams) (size units.Bytes, done bool) {
 		}
 		k.Live = max(k.Live, run.Live)
 	}
-	k.Done = k.Bad > 0 && float64(k.Good-k.Bad) <= max(p.Apart*float64(k.Good), 1) || k.Bad > 0 && p.Apart == 0
+	k.Done = k.Bad > 0 && float64(k.Good-k.Bad) <= max(p.Apart*float64(k.Good), 1) || k.Bad > 0 && p.Apart == 0 ||
+		k.Good <= p.Least
 	switch {
 	case k.Done:
 		return k.Good, true
 	case k.Bad > 0:
-		return (k.Good + k.Bad) / 2, false
+		return max(p.Least, (k.Good+k.Bad)/2), false
 	}
 	var needs units.Bytes
 	for _, u := range run.Stages {
@@ -120,7 +123,7 @@ func (k *Knee) Next(run Run, p KneeParams) (size units.Bytes, done bool) {
 	if p.Step > 0 {
 		needs = max(needs, units.Bytes((1-p.Step)*float64(k.Good)))
 	}
-	return min(needs, units.Bytes((1-p.Apart)*float64(k.Good))), false
+	return max(p.Least, min(needs, units.Bytes((1-p.Apart)*float64(k.Good)))), false
 }
 
 // tooSmall is Eq 3.10, all of it together, or that the heap was used up.

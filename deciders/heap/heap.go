@@ -19,6 +19,13 @@ const (
 	mostRuns, mostStages = 32, 32
 )
 
+// params are the numbers of the search, which ends at the smallest heap with which executors are started.
+var params = func() memory.KneeParams {
+	p := memory.DefaultKnee
+	p.Least = api.LeastHeap
+	return p
+}()
+
 // State is the search of a profile.
 type State struct {
 	Search memory.Knee `json:"search"`
@@ -198,14 +205,14 @@ func (f Ran) Apply(_ ledger.View, p *ledger.Profile, s *State) error {
 		}
 	}
 	before := s.Search
-	size, _ := s.Search.Next(run, memory.DefaultKnee)
+	size, _ := s.Search.Next(run, params)
 	bad := s.Search.Bad >= run.Heap && s.Search.Bad > before.Bad || s.Search.Good == 0
 	if bad && before.Good > 0 && run.Heap >= before.Good {
 		// The good heap is too small by now: the input has grown, or it is another program.
 		s.Search, s.Runs = memory.Knee{}, nil
 		first := run
 		first.OutOfMemory = true // A first run has nothing to be slower than.
-		size, _ = s.Search.Next(first, memory.DefaultKnee)
+		size, _ = s.Search.Next(first, params)
 	}
 	s.Next = size
 	s.Runs = append(slices.Clone(s.Runs), api.KneeRun{Heap: run.Heap, Live: run.Live, Work: run.Work,
@@ -242,7 +249,7 @@ func find(all []Footprint, stage string) Footprint {
 func (s State) Choose(asked units.Bytes, deadline bool) units.Bytes {
 	size := s.Next
 	if deadline {
-		size = s.Search.Safe(memory.DefaultKnee)
+		size = s.Search.Safe(params)
 	}
 	if size == 0 {
 		return asked

@@ -79,6 +79,22 @@ func TestASearchOverRuns(t *testing.T) {
 	}
 }
 
+// A program that no heap is too small for is not asked for less than executors are started with: its search ends there.
+func TestASearchEndsAtTheLeastHeap(t *testing.T) {
+	c := cluster(t)
+	for next, n := 2*units.GiB, 0; !state(c).Search.Done; n++ {
+		if n > 6 {
+			t.Fatalf("no end after %d runs: %+v", n, state(c))
+		}
+		c.Know(ran(next, 100, 0.05, float64(50*mib)/float64(next), 4))
+		next = state(c).Choose(0, false)
+	}
+	k := heap.Report(c.View().ProfileOf("", "p"))
+	if k.Good != api.LeastHeap || k.Next != api.LeastHeap || !strings.Contains(k.Advice, "the knee is found") || !strings.Contains(k.Sure, "smallest heap") {
+		t.Errorf("%+v", k)
+	}
+}
+
 // Another variant of the profile, or more slots, begin a new search. Fewer slots teach what one task needs, and nothing
 // else.
 func TestWhatBeginsANewSearch(t *testing.T) {

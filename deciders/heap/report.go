@@ -6,7 +6,6 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
-	"github.com/sparkpacer/pacer/memory"
 )
 
 // Report is what `pacer profiles knee` prints of p: the curve, advice, and how sure that is.
@@ -50,12 +49,15 @@ func (s State) sure(k *api.Knee) string {
 	switch {
 	case k.Good == 0:
 		return "nothing is known"
+	case k.Bad == 0 && k.Done:
+		return fmt.Sprintf("%v is the smallest heap with which executors are started, and no run was bad, of %d", k.Good,
+			len(k.Runs))
 	case k.Bad == 0:
 		return fmt.Sprintf("it is below %v: no run was bad, of %d", k.Good, len(k.Runs))
 	}
 	apart := 100 * float64(k.Good-k.Bad) / float64(k.Good)
 	text := fmt.Sprintf("it is between %v and %v, %.0f %% apart, by %d runs", k.Bad, k.Good, apart, s.Search.Runs)
-	if apart > 100*memory.DefaultKnee.Apart {
+	if apart > 100*params.Apart {
 		text += ", and the search goes on"
 	}
 	return text

@@ -65,7 +65,7 @@ const mostLines = 76_543 +
 	386 + // What is promised is protected by the kernel, and pressure is told.
 	885 + // Versions of profiles: kept, packed, pinned and compared in words.
 	237 + // Versions packed beside the loop, graphs of stored profiles on the shelf, runs of logs that are known.
-	625 + // Heaps find their size: what collections leave, by stage, and a search over runs.
+	660 + // Heaps find their size: what collections leave, by stage, a search over runs, its end and its price.
 	1_010 + // Rates of nodes: what stages move, orders of placement and verdicts by disk and network.
 	415 + // One key for a cluster, one token for scrapes, one code for a fault, examples of all commands, one binary.
 	866 + // What is in the way on a machine, and what mends it: 500 were stated, the reading of a machine is the rest.

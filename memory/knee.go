@@ -19,6 +19,9 @@ type KneeParams struct {
 	// Apart is how far the last good and the first bad heap may be apart when the search ends, as a part of the
 	// good one; 0.1. 0 takes the last good one as soon as one was bad, as the source does.
 	Apart float64
+	// Dearer is by which part the work of a run may be above that of the first one, whatever its collections took: a
+	// program that recomputes what its heap cannot keep collects little. The source has no such bound, and 0 is none.
+	Dearer float64
 	// Least is the smallest heap that a run can have: a search that has been good there ends. 0 is no bound.
 	Least units.Bytes
 	// Levels are the levels of confidence and their quantiles of a normal (Eq 3.3); those of 1, 2 and 3 standard
@@ -126,9 +129,12 @@ func (k *Knee) Next(run Run, p KneeParams) (size units.Bytes, done bool) {
 	return max(p.Least, min(needs, units.Bytes((1-p.Apart)*float64(k.Good)))), false
 }
 
-// tooSmall is Eq 3.10, all of it together, or that the heap was used up.
+// tooSmall is Eq 3.10, all of it together, or that the heap was used up, or that the run was dearer than may be.
 func (k *Knee) tooSmall(run Run, p KneeParams) bool {
 	slower := func(than units.Work) bool { return float64(run.Work-than) > p.Slower*float64(than) }
+	if p.Dearer > 0 && k.Good > 0 && float64(run.Work-k.First) > p.Dearer*float64(k.First) {
+		return true
+	}
 	return run.OutOfMemory || k.Good > 0 && slower(k.Last) && slower(k.First) && run.Collecting > p.Collecting &&
 		float64(run.Live) > p.Full*float64(run.Heap)
 }

@@ -79,6 +79,25 @@ func TestASearchOverRuns(t *testing.T) {
 	}
 }
 
+// A program that computes again what its heap cannot keep collects little: its work says that the heap is too small.
+func TestWorkAloneSaysThatAHeapIsTooSmall(t *testing.T) {
+	c := cluster(t)
+	for next, n := 2*units.GiB, 0; !state(c).Search.Done; n++ {
+		if n > 10 {
+			t.Fatalf("no end after %d runs: %+v", n, state(c))
+		}
+		work := units.Work(100)
+		if next < 1100*mib {
+			work = 210
+		}
+		c.Know(ran(next, work, 0.05, 0.7, 4))
+		next = state(c).Choose(0, false)
+	}
+	if good := state(c).Search.Good; good < 1100*mib || good > 1250*mib {
+		t.Errorf("ends at %v, below 1100 MiB work is twice as much", good)
+	}
+}
+
 // A program that no heap is too small for is not asked for less than executors are started with: its search ends there.
 func TestASearchEndsAtTheLeastHeap(t *testing.T) {
 	c := cluster(t)

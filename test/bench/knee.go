@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/test/benchline"
@@ -61,6 +62,7 @@ type kneeOf struct {
 	s    *realenv.System
 	kind string
 	rows int
+	said string // What pacer profiles knee printed last.
 }
 
 // run is one run with that heap, and what it worked; ok is false where it has failed.
@@ -111,11 +113,18 @@ func (k *kneeOf) search() (found units.Bytes, runs int) {
 	return found, runs
 }
 
-// says is what pacer profiles knee says of the search.
+// says is what pacer profiles knee says of the search once it knows of the newest run: that is stored after its end.
 func (k *kneeOf) says() (said api.Knee) {
-	code, out := k.s.Pacer("profiles", "knee", "searched", "-o", "json")
-	if err := json.Unmarshal([]byte(out), &said); code != 0 || err != nil {
-		k.t.Fatalf("profiles knee: exit %d, %v: %s", code, err, out)
+	k.s.Await("what is known of the run's heap", 20*time.Second, func() bool {
+		code, out := k.s.Pacer("profiles", "knee", "searched", "-o", "json")
+		if code != 0 || out == k.said {
+			return false
+		}
+		k.said = out
+		return true
+	})
+	if err := json.Unmarshal([]byte(k.said), &said); err != nil {
+		k.t.Fatalf("profiles knee: %v: %s", err, k.said)
 	}
 	return said
 }

@@ -329,6 +329,9 @@ func (s *nodeSubmission) nodes() (*api.NodeRange, error) {
 func (s *nodeSubmission) digests() error {
 	for k, from := range s.sources {
 		f, sum := &s.driver.Files[k], sha256.New()
+		if f.SHA256 != "" {
+			continue // A description's, which were read when it was checked.
+		}
 		size, err := io.Copy(sum, io.NewSectionReader(from, 0, math.MaxInt64))
 		if f.Size, f.SHA256 = size, hex.EncodeToString(sum.Sum(nil)); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)

@@ -32,17 +32,22 @@ func lodge(was []Lodging, a *App, l *Ledger) {
 		return
 	}
 	for _, on := range was {
-		if i := slices.IndexFunc(now, func(x Lodging) bool { return x.ID == on.ID && x.Node == on.Node }); i < 0 {
+		if !stays(on, now) {
 			claimed(claims{promised: -on.Memory}, on.Node, l)
 		}
 		lodgeOn(on.Node, a, l)
 	}
 	for _, on := range now {
-		if i := slices.IndexFunc(was, func(x Lodging) bool { return x.ID == on.ID && x.Node == on.Node }); i < 0 {
+		if !stays(on, was) {
 			claimed(claims{promised: on.Memory}, on.Node, l)
 		}
 		lodgeOn(on.Node, a, l)
 	}
+}
+
+// stays reports whether a component is where it is by others, too.
+func stays(on Lodging, others []Lodging) bool {
+	return slices.ContainsFunc(others, func(x Lodging) bool { return x.ID == on.ID && x.Node == on.Node })
 }
 
 // lodgeOn has a node know whether it runs a component of a.

@@ -270,7 +270,7 @@ func rows() []row {
 	}
 }
 
-// What a fact says is shown after it and was not before, of what is stored of it, too.
+// A fact changes what is shown, and what is stored of that, from before it to after it.
 func TestWhatAFactSaysIsShown(t *testing.T) {
 	for _, r := range rows() {
 		if r.shows == nil {
@@ -307,7 +307,7 @@ func strangers(f ledger.Fact) (all []ledger.Fact) {
 	return all
 }
 
-// What cannot be true is refused and changes nothing.
+// A fact that cannot be true is refused and changes nothing.
 func TestImpossibleFactsChangeNothing(t *testing.T) {
 	l := busy(t)
 	try := func(why string, f ledger.Fact) {

@@ -90,7 +90,7 @@ func TestUpDetachedAndDown(t *testing.T) {
 	}
 }
 
-// One that ends before it is ready has its words and its exit code shown as if it had not been detached.
+// A pacer up that ends before it is ready has its words and its exit code shown as if it had not been detached.
 func TestUpDetachedThatDoesNotBegin(t *testing.T) {
 	if code, out, said := pacer(t, t.TempDir(), "up", "--detach", "--node-name", "broken"); code != ExitConfig || out != "" || said != "pacer: no room on this machine\n" {
 		t.Errorf("exit code %d: %s%s", code, out, said)

@@ -89,7 +89,7 @@ func TestTheDocumentHasTheTable(t *testing.T) {
 	}
 }
 
-// What a package installs as the configuration is one, and has the states where the units have them: a command of root,
+// The configuration that a package installs is one, and has the states where the units have them: a command of root,
 // as `pacer auth init`, means the planner that its unit starts.
 func TestThePackagesConfigurationIsTheUnits(t *testing.T) {
 	c, err := Load(Sources{File: "../../deploy/packages/config.yaml"})

@@ -1,6 +1,7 @@
 package component_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,17 +35,7 @@ func planned(c *ledgertest.Cluster, node string) (ids []api.ExecutorID) {
 	return ids
 }
 
-func same(got []api.ExecutorID, want ...api.ExecutorID) bool {
-	if len(got) != len(want) {
-		return false
-	}
-	for i := range got {
-		if got[i] != want[i] {
-			return false
-		}
-	}
-	return true
-}
+func same(got []api.ExecutorID, want ...api.ExecutorID) bool { return slices.Equal(got, want) }
 
 func audit(t *testing.T, c *ledgertest.Cluster) {
 	t.Helper()

@@ -38,7 +38,7 @@ func Runs(v ledger.View, q api.Query, sees func(*ledger.Run) bool) api.Report {
 		since = until.Add(-q.Since.Duration())
 	}
 	zone := time.FixedZone("", q.UTCOffset)
-	total, rows := sum{}, make(map[string]*sum)
+	total, rows := sum{ended: map[ledger.Result]int{}}, make(map[string]*sum)
 	for r := range v.Runs() {
 		at := time.Unix(0, int64(r.At))
 		if at.Before(since) || !sees(r) {
@@ -54,7 +54,7 @@ func Runs(v ledger.View, q api.Query, sees func(*ledger.Run) bool) api.Report {
 			key = at.In(zone).Format(time.DateOnly)
 		}
 		if rows[key] == nil {
-			rows[key] = &sum{row: api.ReportRow{Key: key}}
+			rows[key] = &sum{row: api.ReportRow{Key: key}, ended: map[ledger.Result]int{}}
 		}
 		rows[key].add(r)
 		total.add(r)
@@ -69,6 +69,7 @@ func Runs(v ledger.View, q api.Query, sees func(*ledger.Run) bool) api.Report {
 // sum is a row under way.
 type sum struct {
 	row                api.ReportRow
+	ended              map[ledger.Result]int
 	margins            []units.Seconds
 	shares             []float64
 	work               units.Work
@@ -79,7 +80,7 @@ type sum struct {
 
 func (s *sum) add(r *ledger.Run) {
 	s.row.Runs++
-	*s.kind(r)++
+	s.ended[r.Result()]++
 	if r.State == api.AppFinished && !r.Killed && r.Deadline > 0 {
 		s.margins = append(s.margins, r.Deadline-r.Duration)
 		s.shares = append(s.shares, float64((r.Deadline-r.Duration)/r.Deadline*100))
@@ -100,16 +101,12 @@ func (s *sum) add(r *ledger.Run) {
 	}
 }
 
-// kind is the count of those that ended as r did.
-func (s *sum) kind(r *ledger.Run) *int {
-	return map[ledger.Result]*int{ledger.ResultRefused: &s.row.Refused, ledger.ResultKilled: &s.row.Killed,
-		ledger.ResultFailed: &s.row.Failed, ledger.ResultUnknown: &s.row.Unknown, ledger.ResultUnbound: &s.row.Unbound,
-		ledger.ResultMet: &s.row.Met, ledger.ResultLate: &s.row.Late}[r.Result()]
-}
-
 func (s *sum) end() api.ReportRow {
 	const hour = 3600
-	r := s.row
+	r, c := s.row, s.ended
+	r.Met, r.Late, r.Unbound = c[ledger.ResultMet], c[ledger.ResultLate], c[ledger.ResultUnbound]
+	r.Failed, r.Killed = c[ledger.ResultFailed], c[ledger.ResultKilled]
+	r.Refused, r.Unknown = c[ledger.ResultRefused], c[ledger.ResultUnknown]
 	r.CoreHours = float64(s.work) / hour
 	r.Margin, r.MarginPct = median(s.margins), median(s.shares)
 	if s.profiled > 0 {

@@ -20,7 +20,7 @@ func comes(c *ledgertest.Cluster, id api.AppID) *ledger.App {
 	return c.View().App(id)
 }
 
-// What facts make of where an application waits, and which cannot be true.
+// Facts say where an application waits, and some cannot be true.
 func TestFactsOfPlaces(t *testing.T) {
 	const impossible = true
 	start := ledgertest.Start

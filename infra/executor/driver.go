@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -65,9 +64,7 @@ func DriverCommand(c *api.Component, launch api.Launch, paths Paths, node NodeSe
 		args = append(args, marks.Replace(arg))
 	}
 	launch.Env = c.Env
-	env := slices.DeleteFunc(environment(launch, paths, node, spark, java), func(v string) bool {
-		return strings.HasPrefix(v, PageEnv+"=") || strings.HasPrefix(v, WishEnv+"=")
-	})
+	env := unpaged(environment(launch, paths, node, spark, java))
 	shows := append(node.shows(at, javaAt, "", interpreterOf(launch)...), paths.Files, paths.Credential)
 	return CommandLine{Args: args, Env: append(env, "_SPARK_AUTH_SECRET="+reach.Secret),
 		Reads: reads, Shows: shows, Image: node.Image, Memory: c.Memory, Waited: true}, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// What a parent has kept of a program's end is believed where nobody else knows it, and nothing that is damaged.
+// The end of a program that its parent has kept is believed where nobody else knows it, and nothing that is damaged.
 func TestKeptExits(t *testing.T) {
 	unknown := Status{State: api.ExecutorExited, Exit: "ended while no node controller ran", ExitCode: api.Unknown}
 	p := Paths{Exit: filepath.Join(t.TempDir(), "exit.json")}

@@ -64,7 +64,7 @@ func TestAGroupOfProcesses(t *testing.T) {
 		}
 		r := ask(api.VerbSubmit, api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Register: &api.RegisterRequest{Submission: "of " + name, Name: name},
 			Group: &api.Group{Main: "chief", Components: []api.Component{part("chief", 1, 0, `cat note.txt; echo "$PEERS $N"; exit 3`), part("server", 2, port, "exec sleep 600")}}}}})
-		for {
+		for ; ; time.Sleep(50 * time.Millisecond) { // A user may ask 100 times a second.
 			d := ask(api.VerbApp, api.ControlRequest{App: r.Apps[0].ID})
 			if d.App != nil && d.App.EndedBy == api.EndedByExit {
 				return *d.App

@@ -219,7 +219,7 @@ func (s *shared) show(l executor.Layout, h executor.Handle) {
 func (s *shared) serves(limit time.Duration) (string, time.Duration) {
 	s.t.Helper()
 	began := time.Now()
-	for time.Since(began) < limit {
+	for ; time.Since(began) < limit; time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(s.t.Context(), 200*time.Millisecond)
 		r, err := s.cli.Control(ctx, api.VerbPing, api.ControlRequest{})
 		cancel()

@@ -167,7 +167,7 @@ func failover(t testing.TB, add adder) {
 		if err := serves.Process.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		for {
+		for ; ; time.Sleep(20 * time.Millisecond) {
 			ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
 			_, err := client.Control(ctx, api.VerbProfilePut, api.ControlRequest{Profile: body.Name, Body: &body})
 			cancel()

@@ -70,7 +70,7 @@ func (e *Engine) Step(now units.Instant, s *Sample) []Action {
 	e.division.capacity.observe(s.HostUsed, r.fold(now, s), dt)
 	r.orphans.pass(r, now, s.Deaf)
 	tellShortages(r, &e.division, dt)
-	r.weights.crowd(r.execs, &e.division.capacity)
+	r.weights.crowd(r.execs, &e.division.capacity, now)
 	for _, x := range r.execs {
 		r.wake(x, now)
 	}

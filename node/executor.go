@@ -187,6 +187,12 @@ func (x *executor) running() int {
 	return n
 }
 
+// worked reports whether one of its tasks runs, or has since the tick before now: tasks of a short query seldom run at
+// the moment of a tick.
+func (x *executor) worked(now units.Instant) bool {
+	return slices.ContainsFunc(x.records, func(r *record) bool { return r.running > 0 || r.active > 0 && r.active == now })
+}
+
 // target returns x's control of the stage, nil if there is none.
 func (x *executor) target(key api.StageKey) *control {
 	for _, c := range x.controls {

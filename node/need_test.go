@@ -127,6 +127,28 @@ func TestTheWeightOfAllExecutors(t *testing.T) {
 	}
 }
 
+// Tasks of short queries have ended at each tick: their executor keeps the weight of its class all the same, and so do all
+// executors together.
+func TestShortQueriesKeepTheirWeight(t *testing.T) {
+	w := newWorld(t, testConfig(2))
+	w.ready(1, shared(appA, api.ClassInteractive))
+	x := w.exec(Key{appA, "1"})
+	for query := range 20 {
+		x.submit(query, 1, 0.05)
+		w.ticks(1)
+		if n := w.e.roster.execs[0].running(); n != 0 {
+			t.Fatalf("query %d: %d tasks run at the tick", query, n)
+		}
+		if want := Weight(api.ClassInteractive.Weight()); x.weight != want {
+			t.Fatalf("query %d runs with weight %v, want %v", query, x.weight, want)
+		}
+	}
+	w.ticks(5)
+	if x.weight != rules.Weights.Low {
+		t.Errorf("with no query for a while: weight %v", x.weight)
+	}
+}
+
 // The weight of all executors rises by steps, and does not fall between two stages.
 func TestTheWeightOfAllExecutorsRisesBySteps(t *testing.T) {
 	w := newWorld(t, testConfig(2))

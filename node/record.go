@@ -58,7 +58,7 @@ func (r *record) see(s *meter.Stage, now units.Instant, baseline bool) {
 	if r.finished != s.Finished || r.running != s.Running || r.weight != s.Weight {
 		r.changed = now
 	}
-	if s.Running > 0 || (r.known && s.Finished > r.finished) {
+	if s.Running > 0 || (!baseline || r.known) && s.Finished > r.finished {
 		r.active = now
 	}
 	r.known = true

@@ -57,13 +57,13 @@ func (x *executor) weighed() bool {
 }
 
 // hasPlace reports whether x is weighed by its application's place. It is not once it has started and has neither a
-// target nor running tasks, and has had none for a while. Nor is it if it is stopped: its driver may be about to exit,
+// target nor tasks, and has had none for a while. Nor is it if it is stopped: its driver may be about to exit,
 // with a deadline to keep.
 func (w *weights) hasPlace(x *executor, now units.Instant) bool {
 	if !x.life.listed {
 		return false
 	}
-	if len(x.controls) > 0 || x.running() > 0 || x.life.state == api.ExecutorStarting {
+	if len(x.controls) > 0 || x.worked(now) || x.life.state == api.ExecutorStarting {
 		x.busy = now // A start beside busy executors would take ten times as long.
 		return true
 	}
@@ -102,7 +102,7 @@ func (w *weights) driver(x *executor) Weight {
 // comes at once, and its driver has enough with half of each CPU. No weight is written while no executor starts or is
 // at work, or for executors that are left alone.
 func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
-	all := w.together(execs)
+	all := w.together(execs, now)
 	if all == sharing.Unset {
 		return
 	}
@@ -125,16 +125,16 @@ func (w *weights) weighAll(execs []*executor, now units.Instant, out *journal) {
 // together is the weight that all executors are to have, sharing.Unset while nobody starts or is at
 // work. An executor that starts does so beside drivers, not with the weight that an earlier application, or a node
 // controller that was killed, has left.
-func (w *weights) together(execs []*executor) Weight {
+func (w *weights) together(execs []*executor, now units.Instant) Weight {
 	all := sharing.Unset
 	for _, x := range execs {
 		switch {
 		case x.isComponent(): // It stands beside them.
 		case x.weighed() && x.life.state == api.ExecutorStarting && w.first(x):
 			all = w.by.Even
-		case x.weighed() && x.life.state == api.ExecutorStarting, x.works() && !w.first(x):
+		case x.weighed() && x.life.state == api.ExecutorStarting, x.works(now) && !w.first(x):
 			all = max(all, w.by.Shared)
-		case !x.works():
+		case !x.works(now):
 		case w.contended >= w.by.Crowded:
 			return w.by.Promised
 		default:
@@ -144,9 +144,9 @@ func (w *weights) together(execs []*executor) Weight {
 	return all
 }
 
-// works reports whether x runs tasks, and its weight is the node's to write.
-func (x *executor) works() bool {
-	return x.weighed() && x.life.listed && x.running() > 0
+// works reports whether x has run tasks since the last tick, and its weight is the node's to write.
+func (x *executor) works(now units.Instant) bool {
+	return x.weighed() && x.life.listed && x.worked(now)
 }
 
 // first reports whether x has a deadline to keep, or one that is late and nobody beside it to
@@ -156,11 +156,11 @@ func (w *weights) first(x *executor) bool { return !x.shares || x.hasDeadline &&
 // crowd notes of a tick whether others leave too little to an executor that comes first. Until that has lasted, a tick
 // in which executors had what they are to have at least begins it anew. The mean says too much after a driver's start,
 // and executors that come before drivers have them hand out tasks so late that other applications' use the cores.
-func (w *weights) crowd(execs []*executor, c *capacity) {
+func (w *weights) crowd(execs []*executor, c *capacity, now units.Instant) {
 	switch {
 	case !c.contended || !c.short && w.contended < w.by.Crowded:
 		w.contended = 0
-	case slices.ContainsFunc(execs, func(x *executor) bool { return x.works() && w.first(x) }):
+	case slices.ContainsFunc(execs, func(x *executor) bool { return x.works(now) && w.first(x) }):
 		w.contended = min(w.contended+1, w.by.Crowded)
 	}
 }

@@ -155,19 +155,37 @@ func (r *lendRun) due(a api.AppDetail, registered time.Time) {
 // slack is the part of the node's memory that executors do not use, in the mean.
 func (r *lendRun) slack() float64 { return 1 - benchline.Mean(r.used).Value/lendMemory }
 
-// resident is what the executors below a directory have resident, in MiB.
+// resident is what the executors below a directory have resident, in MiB, with the Python workers that they start. Of
+// pages that several processes share each counts its part.
 func resident(dir string) (mib float64) {
-	found, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	found, _ := filepath.Glob("/proc/[0-9]*/stat")
+	children, executors := map[string][]string{}, []string(nil)
 	for _, path := range found {
-		line, err := os.ReadFile(path)
-		if text := string(line); err != nil || !strings.Contains(text, "CoarseGrainedExecutorBackend") ||
-			!strings.Contains(text, dir) {
+		stat, err := os.ReadFile(path)
+		_, after, named := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(after)
+		if err != nil || !named || len(fields) < 2 {
+			continue // It has ended.
+		}
+		process := filepath.Dir(path)
+		children["/proc/"+fields[1]] = append(children["/proc/"+fields[1]], process)
+		line, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+		if text := string(line); strings.Contains(text, "CoarseGrainedExecutorBackend") && strings.Contains(text, dir) {
+			executors = append(executors, process)
+		}
+	}
+	seen := map[string]bool{}
+	for len(executors) > 0 {
+		process := executors[0]
+		if executors = append(executors[1:], children[process]...); seen[process] {
 			continue
 		}
-		sizes, err := os.ReadFile(filepath.Join(filepath.Dir(path), "statm"))
-		if fields := strings.Fields(string(sizes)); err == nil && len(fields) > 1 {
-			pages, _ := strconv.ParseFloat(fields[1], 64)
-			mib += pages * float64(os.Getpagesize()) / (1 << 20)
+		seen[process] = true
+		rollup, _ := os.ReadFile(filepath.Join(process, "smaps_rollup"))
+		_, after, _ := strings.Cut(string(rollup), "\nPss:")
+		if fields := strings.Fields(after); len(fields) > 0 {
+			kib, _ := strconv.ParseFloat(fields[0], 64)
+			mib += kib / 1024
 		}
 	}
 	return mib

@@ -117,6 +117,9 @@ func (n *NodeDaemon) buildAttachment() error {
 		return err
 	}
 	n.undo.add(groups.Close)
+	if err := groups.Blind(); err != nil {
+		n.log.Warn("executors in containers are only observed", "error", err)
+	}
 	r, err := attached.New(attached.Config{Groups: groups, Root: n.cfg.CgroupRoot, Parent: n.cgroupParent(),
 		State: n.cfg.attached(), Boot: id, CPUs: runtime.NumCPU()})
 	if err != nil {
@@ -214,6 +217,10 @@ func (a *attachment) hold(key node.Key, h executor.Handle) {
 	a.sort()
 	a.log.Info("executor held", "app", string(key.App), "executor", string(key.ID), "pid", h.PID,
 		"guaranteed", x.Guaranteed, "unguarded", x.Unguarded, "unpaced", x.Unpaced)
+	if x.Group != nil && x.Weight == 0 && x.Group.Ceiling() < x.Cores {
+		a.log.Warn("the limit of its container is below its cores: it is planned with the limit", "app", string(key.App),
+			"executor", string(key.ID), "limit", x.Group.Ceiling(), "cores", x.Cores)
+	}
 }
 
 // sort puts what is found in order, and has Pacer's group weigh as much as those in it: against the

@@ -195,3 +195,17 @@ func TestAttackTheLoopWaitsForAPage(t *testing.T) {
 		t.Error("its page is open still")
 	}
 }
+
+// An executor whose container may use less than its cores is planned with that, and its node says so once.
+func TestALimitBelowTheCoresIsSaid(t *testing.T) {
+	a, proc := attachmentOn(t)
+	var said strings.Builder
+	a.log = slog.New(slog.NewTextHandler(&said, nil))
+	runExecutor(t, proc, 4300, attachedLaunch.Attach)
+	if err := a.Start(t.Context(), node.Key{App: "app-1", ID: "1"}, attachedLaunch, false); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(said.String(), "below its cores"); n != 1 || !strings.Contains(said.String(), "limit=1.50 cores=2.00") {
+		t.Errorf("%d lines of %s", n, said.String())
+	}
+}

@@ -180,6 +180,7 @@ func Load(from Sources) (Config, error) {
 		return Config{}, fmt.Errorf("configuration: %w", err)
 	}
 	err = load(&cfg, from)
+	cfg.Node.Name = strings.ReplaceAll(cfg.Node.Name, ".", "-") // Kubernetes names nodes by whole host names.
 	if cfg.Client.TLS == (bus.TLS{}) {
 		cfg.Client.TLS = cfg.Planner.Trust()
 	}

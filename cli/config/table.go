@@ -60,7 +60,7 @@ var plannerSettings = []setting{
 
 var nodeSettings = []setting{
 	{"planner.upload-bytes", func(c *Config) any { return &c.Planner.UploadBytes }, restart, noneOr(1)},
-	{"node.name", func(c *Config) any { return &c.Node.Name }, restart, text("letters, digits, - and _")},
+	{"node.name", func(c *Config) any { return &c.Node.Name }, restart, text("letters, digits, - and _, dots become -")},
 	{"node.planner", func(c *Config) any { return &c.Node.Planner }, restart, text("HOST:PORT or a URL")},
 	{"node.tls-ca", func(c *Config) any { return &c.Node.TLS.CA }, restart, text("file")},
 	{"node.tls-cert", func(c *Config) any { return &c.Node.TLS.Cert }, restart, text("file")},

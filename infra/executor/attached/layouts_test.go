@@ -70,6 +70,10 @@ var layouts = []struct {
 		container + ".scope", class: k8sClass, us: 110000, period: 100000},
 	{name: "kubepods, CPUs of its own", in: "/kubepods/pod" + uid + "/" + container, group: "/kubepods/pod" + uid + "/" + container,
 		class: k8sClass, us: 200000, period: 100000, cpus: "2-3", unpaced: "its pod has CPUs of its own"},
+	{name: "kubepods below a kubelet's cgroupRoot", in: "/site/k8s/kubepods/burstable/pod" + uid + "/" + container,
+		group: "/site/k8s/kubepods/burstable/pod" + uid + "/" + container, class: k8sClass, us: 150000, period: 100000},
+	{name: "a kubelet whose groups have other names", in: "/tasks/7f3a/executor", class: k8sClass, us: -1,
+		unpaced: "its group /tasks/7f3a/executor is not known to be its container's alone"},
 	{name: "a pod whose container is not seen", in: "/user.slice", class: k8sClass, us: -1, unpaced: "not known to be its container's alone"},
 }
 

@@ -63,6 +63,8 @@ type Executor struct {
 	Group *cgroup.Adopted
 	// Weight is that of its group where Pacer has made it, 0 where it is its manager's.
 	Weight cgroup.Weight
+	// Cores are its tasks of one core that run side by side.
+	Cores units.Cores
 	// Guaranteed is how many cores its manager weighed its group for when it was held, 0 where the group is Pacer's.
 	// Unguarded says that it can use more: others have the same right to that.
 	Guaranteed units.Cores
@@ -269,7 +271,7 @@ func hasCommand(line []byte, args []string) bool {
 
 // take holds what x, whose command line is c, is bounded by.
 func (r *Runtime) take(h executor.Handle, x *Executor, c command) error {
-	text, err := x.process.read("cgroup")
+	text, err := r.cfg.Groups.Read(func() ([]byte, error) { return x.process.read("cgroup") })
 	if err != nil {
 		return err
 	}
@@ -299,7 +301,7 @@ const slight units.Cores = 0.002
 
 // hold has x, whose command line is c, bounded as rec says.
 func (r *Runtime) hold(x *Executor, rec record, c command) error {
-	x.Unpaced = rec.Unpaced
+	x.Unpaced, x.Cores = rec.Unpaced, units.Cores(c.cores())
 	keep := func(t cgroup.Hold) error {
 		rec.Hold = &t
 		return r.records.save(rec)
@@ -333,7 +335,7 @@ func (r *Runtime) hold(x *Executor, rec record, c command) error {
 		if t.FromCPU == "" {
 			x.Guaranteed = weighedFor(r.cfg.Groups, t.CPU, r.cfg.CPUs)
 		}
-		x.Unguarded = x.Guaranteed < min(units.Cores(c.cores()), x.Group.Ceiling())-slight
+		x.Unguarded = x.Guaranteed < min(x.Cores, x.Group.Ceiling())-slight
 		if t.FromCPU == "" && guaranteed(t.CPU) && exclusive(cpus, r.cfg.CPUs, float64(x.Group.Ceiling())) {
 			x.Unpaced = "its pod has CPUs of its own"
 		}

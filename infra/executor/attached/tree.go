@@ -97,7 +97,7 @@ func managerIn(o *cgroup.Others, proc string, uid uint32, group string) bool {
 		if !managesNode(proc, pid) {
 			return false
 		}
-		text, err := readBounded(proc, pid, "cgroup")
+		text, err := o.Read(func() ([]byte, error) { return readBounded(proc, pid, "cgroup") })
 		in, inErr := o.Membership(text)
 		of, ofErr := userOf(proc, pid)
 		return errors.Join(err, inErr, ofErr) == nil && of == uid && in.CPU == group

@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 		play()
 	case "manager":
 		manage()
+	case "observer":
+		observe()
+	case "unable":
+		unable()
 	}
 	_, _ = os.Stdin.Read(make([]byte, 1))
 	os.Exit(0)

@@ -26,6 +26,7 @@ var suites = []struct {
 		"TestRealV2Adopted", "TestRealShield", "TestRealV2WhatIsPromisedStays"}},
 	{vm.Suite{Package: "infra/executor", Run: "^Test(Process|What|Quota|Start|Work|Unknown|Zombie|Recover|KilledForLack)"},
 		[]string{"TestProcessOnRealGroups/stop_ends_its_descendants", "TestWhatTheProgramSees", "TestQuotaDoesNotDelayStop", "TestKilledForLackOfMemory/the_process"}},
+	{vm.Suite{Package: "infra/executor/attached", Run: "^TestRealV2"}, []string{"TestRealV2NamesOfProcessOne"}},
 	{vm.Suite{Package: "daemon", Run: "^Test(A.*Guard|AFailedStartIsGuarded|UpHasAGuard|RealForeign)"},
 		[]string{"TestAGuardLiftsTheQuotasOfADeadNodeController", "TestUpHasAGuard", "TestRealForeignQuotaIsInsistedOnAndYieldedTo"}},
 }

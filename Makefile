@@ -38,6 +38,9 @@ demo test test-all e2e torture soak screenshots: export AS_ROOT := 1
 test test-all e2e: export YARN := 1
 test e2e screenshots: export BROWSER := 1
 race: export COMPILER := 1
+# Simulations allocate much and keep little.
+chaos properties: export GOGC := 400
+chaos properties: export GOMEMLIMIT := 1GiB
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 

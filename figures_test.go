@@ -72,6 +72,7 @@ const mostLines = 76_543 +
 	200 + // Marks of the agenda by part, in the place of memories.
 	70 + // Stops of services that leave quotas, what to do about another release's store, images without Java.
 	120 + // `pacer up` that outlives its terminal, and its end, less lists that are made from code.
+	15 + // Claims of experiments, listed without a run.
 	2_440 + // Drivers on nodes, beyond what others had left: components, uploads, exits that are kept, pacer submit that follows.
 	172 + // Metrics of runs by profile, of the queue, of certificates and of planners that stand by.
 	94 + // Orchestrators start pacer submit as spark-submit, and their names are none.

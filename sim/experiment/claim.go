@@ -45,8 +45,12 @@ func (b Band) String() string {
 	return fmt.Sprintf("%.3g to %.3g", *b.Least, *b.Most)
 }
 
-// Tried is c with what was measured, one value a seed; c.Why goes where the claim holds, or has no band.
+// Tried is c with what was measured, one value a seed; c.Why goes where the claim holds, or has no band. A claim that
+// no value tries is as it was.
 func (c Claim) Tried(values []float64) Claim {
+	if len(values) == 0 {
+		return c
+	}
 	c.Ours, c.Seeds, c.Least, c.Most = Mean(values), len(values), slices.Min(values), slices.Max(values)
 	wanted := c.Band.String() != ""
 	c.Holds = wanted && (c.Band.Least == nil || c.Ours >= *c.Band.Least) && (c.Band.Most == nil || c.Ours <= *c.Band.Most)

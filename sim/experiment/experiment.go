@@ -37,6 +37,8 @@ type Options struct {
 	// Trace is a file of jobs in place of those that are drawn, Switches are other readings, "NAME VALUE".
 	Trace    string
 	Switches []string
+	// Listed runs each case with no seed: figures and claims have no values, and are told all the same.
+	Listed bool
 	// Stop, when it is closed, ends the run with des.ErrStopped.
 	Stop <-chan struct{}
 	// Progress, where it is there, is told after each run how many of how many there have been.

@@ -23,6 +23,9 @@ type Case[C, R any] struct {
 func Run[C, R any](o Options, cases []Case[C, R]) ([]Case[C, R], error) {
 	cases = slices.DeleteFunc(cases, func(c Case[C, R]) bool { return !strings.Contains(c.Name, o.Only) })
 	seeds := max(1, o.Seeds)
+	if o.Listed {
+		seeds = 0
+	}
 	for i := range cases {
 		cases[i].Runs = make([]R, seeds)
 	}

@@ -252,21 +252,20 @@ func compared(cells []ReserveCell) (all []experiment.Figure) {
 		return nil
 	}
 	for _, c := range comparisons() {
-		var values []float64
-		for seed := 0; ; seed++ {
-			var each []float64
-			for _, g := range c.generators {
-				a, b := of(c.first, g, c.cpus), of(c.second, g, c.cpus)
-				if seed < min(len(a), len(b)) {
-					each = append(each, c.of(a[seed], b[seed]))
-				}
+		whole, each := true, [][]float64(nil) // By seed.
+		for _, g := range c.generators {
+			a, b := of(c.first, g, c.cpus), of(c.second, g, c.cpus)
+			whole = whole && a != nil && b != nil
+			each = append(each, make([][]float64, max(0, len(a)-len(each)))...)
+			for seed := range min(len(a), len(b)) {
+				each[seed] = append(each[seed], c.of(a[seed], b[seed]))
 			}
-			if len(each) < len(c.generators) {
-				break
-			}
-			values = append(values, c.over(each))
 		}
-		if len(values) > 0 {
+		if whole {
+			var values []float64
+			for _, of := range each {
+				values = append(values, c.over(of))
+			}
 			f := experiment.NewFigure("fluid.tr1."+c.name, c.unit, values, c.claim())
 			f.InCells = c.inCells
 			all = append(all, f)

@@ -213,7 +213,7 @@ func measures(cells []Cell) (all []experiment.Figure) {
 			}
 			values = append(values, v)
 		}
-		if len(values) > 0 {
+		if a != nil && b != nil {
 			c := claimOf(name)
 			c.Measure, c.Theirs = says+", "+unit, source
 			all = append(all, experiment.NewFigure("fluid.pace."+name, unit, values, c))

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/experiment"
 )
@@ -17,6 +20,11 @@ func TestClaimsAreTheSources(t *testing.T) {
 	claims, err := tried(experiment.Options{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
+	}
+	listed, err := tried(experiment.Options{Seeds: 1, Listed: true})
+	told := cmpopts.IgnoreFields(experiment.Claim{}, "Ours", "Seeds", "Least", "Most", "Holds", "Why")
+	if d := cmp.Diff(claims, listed, told); err != nil || d != "" {
+		t.Errorf("tried and listed: %v %s", err, d)
 	}
 	seen, tables, held := map[[3]string]experiment.Claim{}, map[string]int{}, map[[3]string]bool{}
 	for _, c := range claims {

@@ -4,21 +4,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/sparkpacer/pacer/sim/experiment"
 )
 
 // Each number that a source prints has a claim of its own or a reason why nothing tries it; each claim has a section and
-// is of one number that is listed.
+// is of one number that is listed. Claims are listed without a run: that those of runs are the same is the next test.
 func TestEveryNumberOfASourceIsListed(t *testing.T) {
-	if slow {
-		t.Skip("takes too long with the race detector")
-	}
 	for _, s := range Sources() {
 		prints, err := s.Prints()
 		if err != nil || len(prints) == 0 {
 			t.Fatalf("%s: %d lines, %v", s.Name, len(prints), err)
 		}
-		claims, err := s.Claims(experiment.Options{Seeds: 1, Jobs: 200, Workers: []int{20}}, nil)
+		claims, err := s.Claims(experiment.Options{Workers: []int{20}, Listed: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,6 +45,33 @@ func TestEveryNumberOfASourceIsListed(t *testing.T) {
 		}
 		if listed, all := Listed(prints, nil); listed >= all {
 			t.Errorf("%s: without claims %d of %d numbers are listed", s.Name, listed, all)
+		}
+	}
+}
+
+// told leaves out what a run has measured.
+var told = cmpopts.IgnoreFields(experiment.Claim{}, "Ours", "Seeds", "Least", "Most", "Holds", "Why")
+
+// What a run tries is what is listed without one. Sources of whole clusters on the engines are tried by their packages.
+func TestClaimsOfARunAreThoseListed(t *testing.T) {
+	if slow {
+		t.Skip("takes too long with the race detector")
+	}
+	for _, s := range Sources("000", "001", "002", "004") {
+		for _, e := range s.Experiments {
+			if e.Name == "zoe" {
+				continue
+			}
+			o := experiment.Options{Seeds: 1, Jobs: 20, Workers: []int{20}}
+			tried, err := e.Tried(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Listed = true
+			listed, err := e.Tried(o)
+			if d := cmp.Diff(tried, listed, told); err != nil || d != "" {
+				t.Errorf("%s: tried and listed: %v %s", e.Name, err, d)
+			}
 		}
 	}
 }

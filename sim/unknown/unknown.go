@@ -54,9 +54,12 @@ var title = fmt.Sprintf("%d applications with deadlines on 4 nodes of 16 cores, 
 // Run runs the traces of as many seeds under each load and admission, 12 where nothing is said.
 func Run(o experiment.Options) (experiment.Table, error) {
 	t := experiment.Table{Title: title}
-	known, err := runAlone(config(o, 0, assign.Open))
-	if err != nil {
-		return t, err
+	var known []alone
+	var err error
+	if !o.Listed {
+		if known, err = runAlone(config(o, 0, assign.Open)); err != nil {
+			return t, err
+		}
 	}
 	var all []experiment.Case[Case, Trace]
 	for _, load := range Loads() {

@@ -3,6 +3,7 @@ package unknown
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,10 +13,13 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
+// knownAlone are the applications of all tests, which nobody changes.
+var knownAlone = sync.OnceValues(func() ([]alone, error) { return runAlone(config(experiment.Options{}, 0, assign.Open)) })
+
 // TestATrace: half of 40 applications have names of their own; they come in order, by the seed alone, and ask for 1.8
 // times what all cores can do until the last one comes.
 func TestATrace(t *testing.T) {
-	known, err := runAlone(config(experiment.Options{}, 0, assign.Open))
+	known, err := knownAlone()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,24 +79,36 @@ func TestATraceUnderEachAdmission(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")
 	}
-	table, err := Run(experiment.Options{Seeds: 1, Only: assign.Pythia}) // They are compared: all run.
+	known, err := knownAlone()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range table.Figures {
-		if !f.Holds && !strings.Contains(f.Name, AllCores) && strings.HasSuffix(f.Name, ".known_met_ratio") {
+	var all []experiment.Case[Case, Trace]
+	for _, by := range []string{assign.Open, assign.Pythia} { // Those that are compared.
+		all = append(all, experiment.Case[Case, Trace]{Of: Case{Load: Paced, Admission: by}, Run: func(int) (Trace, error) {
+			return run(config(experiment.Options{}, 0, by), known, Paced)
+		}})
+	}
+	if all, err = experiment.Run(experiment.Options{}, all); err != nil {
+		t.Fatal(err)
+	}
+	cases := []Case{all[0].Of, all[1].Of}
+	cases[0].Traces, cases[1].Traces = all[0].Runs, all[1].Runs
+	found := figures(cases)
+	for _, f := range found {
+		if !f.Holds && strings.HasSuffix(f.Name, ".known_met_ratio") {
 			t.Errorf("%s is %.2f, want %v", f.Name, f.Ours, f.Band)
 		}
 	}
-	cases := table.Cells.([]Case)
-	if open, pythia := cases[0].Traces[0], cases[1].Traces[0]; open.Reserved.All > 0 || pythia.Reserved.All == 0 || open.New.All != 20 {
-		t.Errorf("open %+v, pythia %+v", open, pythia)
+	open, pythia := cases[0].Traces[0], cases[1].Traces[0]
+	if open.Reserved.All > 0 || pythia.Reserved.All == 0 || open.New.All != 20 || len(found) != 4 {
+		t.Errorf("open %+v, pythia %+v, figures %+v", open, pythia, found)
 	}
 	// Few have a reservation in one seed: the share of those in time is a claim over twelve.
-	if r := cases[1].Traces[0].Reserved; r.All-r.Met > 1 {
+	if r := pythia.Reserved; r.All-r.Met > 1 {
 		t.Errorf("%d of %d with a reservation of pythia are late", r.All-r.Met, r.All)
 	}
-	if rows, figures := table.Rows[0], table.Rows[1]; len(rows) != 7 || len(figures) != 9 {
-		t.Errorf("%v\n%v", rows, figures)
+	if table, err := Run(experiment.Options{Listed: true}); err != nil || len(table.Rows[0]) != 1+len(Loads())*len(assign.Admissions()) {
+		t.Errorf("%v, %v", table.Rows, err)
 	}
 }

@@ -46,15 +46,18 @@ func Experiments() []experiment.Experiment {
 // Run runs the traces of as many seeds under each way, 12 where nothing is said.
 func Run(o experiment.Options) (experiment.Table, error) {
 	t := experiment.Table{Title: title}
-	alone, err := runAlone(config(o, 0, way{assign.Backfill, assign.EDF}))
-	if err != nil {
-		return t, err
+	var known map[string]alone
+	var err error
+	if !o.Listed {
+		if known, err = runAlone(config(o, 0, way{assign.Backfill, assign.EDF})); err != nil {
+			return t, err
+		}
 	}
 	var all []experiment.Case[Case, traced]
 	for _, by := range ways() {
 		all = append(all, experiment.Case[Case, traced]{Name: by.rule + " " + by.order,
 			Of:  Case{Rule: by.rule, Order: by.order},
-			Run: func(seed int) (traced, error) { return run(config(o, uint64(seed), by), alone) }})
+			Run: func(seed int) (traced, error) { return run(config(o, uint64(seed), by), known) }})
 	}
 	o.Seeds = cmp.Or(o.Seeds, 12)
 	if all, err = experiment.RunAll(o, all); err != nil {

@@ -84,7 +84,12 @@ func TestWhateverOthersAreCalled(t *testing.T) {
 			return safe && err == nil, nil
 		},
 		"keys of a store": func(name string) (bool, error) {
-			c, s := ledgertest.New(t, "a"), store.Memory()
+			c := ledgertest.New(t, "a")
+			s, err := store.Open(filepath.Join(t.TempDir(), "s.db"), store.Options{Sync: store.SyncNever})
+			if err != nil {
+				return false, err
+			}
+			defer s.Close()
 			body := ledgertest.Chain(name)
 			effects := c.Know(ledger.ProfileSaved{Body: body}, ledger.NodeJoined{Node: name, Incarnation: "1"}, ledger.NodeSaid{Status: ledgertest.Status(name, 1)},
 				ledger.Registered{ID: api.AppID("app-" + name), Name: name, Serial: 1})

@@ -5,25 +5,6 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Prediction is what a stage of a run is expected to take.
-type Prediction struct {
-	// Ratio is the run's input over the profile's.
-	Ratio float64
-	// Records is the input in the unit of the annotation's nominal rate: the
-	// inputRecords of Eq 6.
-	Records float64
-	// Work is Records over the nominal rate.
-	Work units.Work
-}
-
-// Predict scales a stage's annotation to the input that the stage really has.
-// A size of 0 counts as not known: a driver that cannot count says so, too.
-func Predict(annotation api.ProfileStage, ready api.StageReady) Prediction {
-	ratio, _ := Ratio(annotation, ready.Records, ready.Bytes)
-	records := ratio * float64(annotation.Records)
-	return Prediction{Ratio: ratio, Records: records, Work: units.Work(records / float64(annotation.NominalRate))}
-}
-
 // Ratio is an input over the annotation's, and whether that is known. It is of records, where both are known and the
 // annotation's are not just its number of tasks, else of bytes; 1 where it is not.
 func Ratio(annotation api.ProfileStage, records, bytes int64) (ratio float64, known bool) {

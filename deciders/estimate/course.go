@@ -214,14 +214,19 @@ func Asked(a *ledger.App) bool { return slices.ContainsFunc(a.Opened(), a.Profil
 // Left is the share of an attempt that is not done, never nothing.
 func Left(s *ledger.Stage) float64 { return max(leastRest, 1-float64(s.Progress())) }
 
+// Prediction is what a stage attempt is expected to take: Records in the unit of its annotation's nominal rate (the
+// inputRecords of Eq 6), and Work, which is these over that rate.
+type Prediction struct {
+	Records float64
+	Work    units.Work
+}
+
 // Predict scales a stage's annotation to what it really reads, one that the profile lacks to what it shows
 // itself (Told). A further attempt takes its part of what the first one was to take: what the driver says it
 // reads may be the whole.
-func Predict(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) profiles.Prediction {
-	part := ratio(a, annotation, s)
-	records := part * float64(annotation.Records)
-	return profiles.Prediction{Ratio: part, Records: records,
-		Work: units.Work(records / float64(annotation.NominalRate))}
+func Predict(a *ledger.App, annotation api.ProfileStage, s *ledger.Stage) Prediction {
+	records := ratio(a, annotation, s) * float64(annotation.Records)
+	return Prediction{records, units.Work(records / float64(annotation.NominalRate))}
 }
 
 // ratio is how much an attempt has to do, as a part of its annotation: what it reads, as far as nothing has shown that

@@ -74,6 +74,5 @@
 // what it reads against the lease and says ErrCorrupt for what somebody else has changed.
 // Package planner says which planner may take the lease when (planner.Lease).
 //
-// Memory is the same without a file; Failing wraps a store and fails on demand.
 // All stores are safe for concurrent use.
 package store

@@ -280,26 +280,6 @@ func TestOpenSaysWhatIsWrongWithThePath(t *testing.T) {
 	}
 }
 
-func TestFailingHasNoEffectWhenItFails(t *testing.T) {
-	broken := errors.New("disk full")
-	fail := false
-	inner := store.Memory()
-	s := store.Failing(inner, func(op string) error {
-		if fail && op == "apply" {
-			return broken
-		}
-		return nil
-	})
-	apply(t, s, set("a", "1"))
-	fail = true
-	if err := s.Apply(set("a", "2", "b", "2")); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
-	}
-	if got := content(t, inner, ""); got != "a=1\n" {
-		t.Errorf("a failed apply changed %q", got)
-	}
-}
-
 func BenchmarkSyncedApply(b *testing.B) {
 	s, err := store.Open(filepath.Join(b.TempDir(), "s.db"), store.Options{})
 	if err != nil {

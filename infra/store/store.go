@@ -3,9 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
-	"sync"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -63,84 +61,3 @@ func check(changes []api.Pair) error {
 	}
 	return refused
 }
-
-// memory is a store without a file.
-type memory struct {
-	mu     sync.Mutex
-	values map[string][]byte // nil once closed
-}
-
-// Memory returns an empty store that lives as long as the process.
-func Memory() Store { return &memory{values: map[string][]byte{}} }
-
-func (m *memory) Apply(changes []api.Pair) error {
-	if err := check(changes); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.values == nil {
-		return ErrClosed
-	}
-	for _, c := range changes {
-		if c.Value == nil {
-			delete(m.values, c.Key)
-		} else {
-			m.values[c.Key] = append([]byte{}, c.Value...)
-		}
-	}
-	return nil
-}
-
-func (m *memory) Load(prefix string) ([]api.Pair, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.values == nil {
-		return nil, ErrClosed
-	}
-	var out []api.Pair
-	for k, v := range m.values {
-		if strings.HasPrefix(k, prefix) {
-			out = append(out, api.Pair{Key: k, Value: append([]byte{}, v...)})
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
-	return out, nil
-}
-
-func (m *memory) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.values = nil
-	return nil
-}
-
-// Fault decides whether an operation ("apply" or "load") fails; nil lets it
-// pass.
-type Fault func(operation string) error
-
-// failing fails when it is told to.
-type failing struct {
-	inner Store
-	fault Fault
-}
-
-// Failing returns inner with faults: an operation that fault refuses has no
-// effect. Close always passes.
-func Failing(inner Store, fault Fault) Store { return &failing{inner, fault} }
-
-func (f *failing) Apply(changes []api.Pair) error {
-	if err := f.fault("apply"); err != nil {
-		return fmt.Errorf("store: apply: %w", err)
-	}
-	return f.inner.Apply(changes)
-}
-
-func (f *failing) Load(prefix string) ([]api.Pair, error) {
-	if err := f.fault("load"); err != nil {
-		return nil, fmt.Errorf("store: load: %w", err)
-	}
-	return f.inner.Load(prefix)
-}
-
-func (f *failing) Close() error { return f.inner.Close() }

@@ -21,10 +21,8 @@ import (
 func every(t *testing.T, test func(t *testing.T, s store.Store)) {
 	t.Helper()
 	kinds := map[string]func(t *testing.T) store.Store{
-		"file":    func(t *testing.T) store.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) },
-		"memory":  func(*testing.T) store.Store { return store.Memory() },
-		"bucket":  func(t *testing.T) store.Store { return take(t, &bustest.Bucket{}, "one") },
-		"failing": func(*testing.T) store.Store { return store.Failing(store.Memory(), func(string) error { return nil }) },
+		"file":   func(t *testing.T) store.Store { return open(t, filepath.Join(t.TempDir(), "s.db")) },
+		"bucket": func(t *testing.T) store.Store { return take(t, &bustest.Bucket{}, "one") },
 	}
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +178,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 func TestStoresBehaveLikeAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		path := filepath.Join(t.TempDir(), "s.db")
-		file, mem, model := open(t, path), store.Memory(), map[string]string{}
+		file, model := open(t, path), map[string]string{}
 		shared := &bustest.Bucket{}
 		bucket := take(t, shared, "one")
 		defer func() { _ = file.Close() }()
@@ -199,7 +197,6 @@ func TestStoresBehaveLikeAMap(t *testing.T) {
 				batch = append(batch, c)
 			}
 			apply(t, file, batch)
-			apply(t, mem, batch)
 			apply(t, bucket, batch)
 			if rapid.IntRange(0, 4).Draw(rt, "reopen") == 0 {
 				_ = file.Close()
@@ -217,8 +214,8 @@ func TestStoresBehaveLikeAMap(t *testing.T) {
 		for _, k := range keys {
 			want += k + "=" + model[k] + "\n"
 		}
-		if content(t, file, "") != want || content(t, mem, "") != want || content(t, bucket, "") != want {
-			rt.Fatalf("file, memory and bucket differ from the model %q", want)
+		if content(t, file, "") != want || content(t, bucket, "") != want {
+			rt.Fatalf("file and bucket differ from the model %q", want)
 		}
 	})
 }

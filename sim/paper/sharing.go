@@ -49,8 +49,8 @@ func contentions() []contended {
 // ablation runs all contentions with each rule of life beside others switched off that the simulator
 // can show. The runs of a cell come seed by seed, in the same order in each.
 func ablation(o setup) (all []attempt, err error) {
-	rules := append([]sharing.Rule{{Name: allRules, Off: func(*sharing.Params) {}}}, sharing.Rules()...)
-	rules = slices.DeleteFunc(rules, func(r sharing.Rule) bool {
+	rules := append([]Rule{{Name: allRules, Off: func(*sharing.Params) {}}}, Rules()...)
+	rules = slices.DeleteFunc(rules, func(r Rule) bool {
 		return r.Live != "" || r.Name != allRules && !strings.Contains(r.Name, o.Only)
 	})
 	if len(rules) == 1 {
@@ -107,7 +107,7 @@ func (o setup) contend(law string, c contended, seed uint64, p *sharing.Params) 
 // deadlines are missed, the mean lateness in seconds and the mean of the core-seconds.
 type Effect struct {
 	Law           string
-	Rule          sharing.Rule
+	Rule          Rule
 	With, Without Score
 	// Spread is twice the standard error of what the rule changes, by the differences between
 	// runs of the same seed: of the deadlines, the lateness and the core-seconds.
@@ -138,7 +138,7 @@ func Effects(cells []Cell, seeds int) []Effect {
 		if base.Case != allRules {
 			continue
 		}
-		for _, r := range sharing.Rules() {
+		for _, r := range Rules() {
 			for _, c := range cells {
 				if c.Law == base.Law && c.Case == r.Name {
 					effects = append(effects, effect(r, base, c, seeds))
@@ -149,7 +149,7 @@ func Effects(cells []Cell, seeds int) []Effect {
 	return effects
 }
 
-func effect(r sharing.Rule, with, without Cell, seeds int) Effect {
+func effect(r Rule, with, without Cell, seeds int) Effect {
 	e := Effect{Law: with.Law, Rule: r, With: scored(with.Runs), Without: scored(without.Runs)}
 	n, each := float64(seeds), len(with.Runs)/seeds
 	var sum, squares [3]float64
@@ -183,7 +183,7 @@ func EffectRows(cells []Cell, seeds int) [][]string {
 			fmt.Sprintf("%.2f, %.2f (%.2f)", e.With.Lateness, e.Without.Lateness, e.Spread[1]),
 			fmt.Sprintf("%.0f, %.0f (%.1f)", e.With.CoreSeconds, e.Without.CoreSeconds, e.Spread[2]), shown})
 	}
-	for _, r := range sharing.Rules() {
+	for _, r := range Rules() {
 		if r.Live != "" {
 			rows = append(rows, []string{r.Name, r.Says, "", "", "", "", "cannot be: " + r.Live})
 		}

@@ -20,7 +20,7 @@ func TestEffects(t *testing.T) {
 		}
 		return runs
 	}
-	rule := sharing.Rules()[0].Name
+	rule := Rules()[0].Name
 	for _, c := range []struct {
 		without []float64
 		late    float64
@@ -58,5 +58,20 @@ func TestTheAblationOfARule(t *testing.T) {
 	o.Only = "no such rule"
 	if cells, err := Run(ablated, o); err != nil || len(cells) > 0 {
 		t.Errorf("of no rule: %d cells, %v", len(cells), err)
+	}
+}
+
+// Each rule has a name and a sentence of its own, and switching it off changes something.
+func TestRules(t *testing.T) {
+	said := map[string]bool{}
+	for _, r := range Rules() {
+		p := sharing.Default()
+		if r.Off(&p); p == sharing.Default() {
+			t.Errorf("%s off is as on", r.Name)
+		}
+		if said[r.Name] || said[r.Says] || r.Says == "" {
+			t.Errorf("%s: %q is said twice, or nothing is", r.Name, r.Says)
+		}
+		said[r.Name], said[r.Says] = true, true
 	}
 }

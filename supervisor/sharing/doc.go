@@ -12,8 +12,8 @@
 //
 // Params has all numbers, with their units and reasons. Planner (estimate, verdict), supervisor,
 // node controller, simulator and `pacer submit` take them from Default; the driver's nice value is
-// written once more in DriverSession.scala, and a test compares the two. Rules is the table of what
-// can be switched off, from which `pacer simulate sharing` says what each is worth.
+// written once more in DriverSession.scala, and a test compares the two. `pacer simulate
+// sharing` says what each rule is worth.
 //
 // # Sources
 //

@@ -81,18 +81,3 @@ func TestPlacesAreGrants(t *testing.T) {
 		}
 	})
 }
-
-// Each rule has a name and a sentence of its own, and switching it off changes something.
-func TestRules(t *testing.T) {
-	said := map[string]bool{}
-	for _, r := range sharing.Rules() {
-		p := sharing.Default()
-		if r.Off(&p); p == sharing.Default() {
-			t.Errorf("%s off is as on", r.Name)
-		}
-		if said[r.Name] || said[r.Says] || r.Says == "" {
-			t.Errorf("%s: %q is said twice, or nothing is", r.Name, r.Says)
-		}
-		said[r.Name], said[r.Says] = true, true
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ An address that other machines reach has a certificate, which pacer auth init ma
 
 func authCommand(sh *shell) *cobra.Command {
 	of := authCommands{sh}
-	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), of.issue(),
+	c := group("auth", "Who may do what, and how servers are known", authInitCommand(sh), of.authority(), of.issue(),
 		of.principals(), of.revoke(),
 		of.nats(), of.token())
 	c.Long = authHelp
@@ -208,6 +209,29 @@ func (of authCommands) revoke() *cobra.Command {
 			return of.sh.order(c, api.VerbRevoke, api.ControlRequest{Login: args[0]})
 		},
 	})
+}
+
+func (of authCommands) authority() *cobra.Command {
+	return &cobra.Command{
+		Use: "ca", Short: "Print the authority by which commands here know the planner", Args: cobra.NoArgs,
+		Long: "Print the certificate of the authority by which commands on this machine know the planner: client.tls-ca,\n" +
+			"and on the planner's machine what pacer auth init made. Nodes and users name a copy of it as tls-ca.",
+		Example: "  kubectl -n pacer exec pacer-planner-0 -- pacer auth ca >ca.pem",
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := of.sh.Config()
+			if err != nil {
+				return err
+			}
+			if cfg.Client.TLS.CA == "" {
+				return command.Coded(command.ExitConfig, errors.New("there is none: pacer auth init makes one"))
+			}
+			text, err := os.ReadFile(cfg.Client.TLS.CA)
+			if err == nil {
+				_, err = of.sh.Stdout.Write(text)
+			}
+			return err
+		},
+	}
 }
 
 func (of authCommands) nats() *cobra.Command {

@@ -46,6 +46,12 @@ func TestAuthInitMakesAndRenews(t *testing.T) {
 	if o = w.run(t, "auth", "init"); o.code != 0 || read("ca.pem") != ca || read("server.pem") == server || hosts(filepath.Join(tls, "server.pem")) != own {
 		t.Errorf("renewed: exit code %d: %s%s", o.code, o.out, o.err)
 	}
+	w.env["PACER_PLANNER_LISTEN"] = "0.0.0.0:4222"
+	if o = w.run(t, "auth", "ca"); o.code != 0 || o.out != ca {
+		t.Errorf("the authority: exit code %d: %s%s", o.code, o.out, o.err)
+	}
+	delete(w.env, "PACER_PLANNER_LISTEN")
+	w.run(t, "auth", "ca").wantLine(t, command.ExitConfig, "pacer auth init")
 	into := filepath.Join(t.TempDir(), "node")
 	if o = w.run(t, "auth", "init", "--into", into, "n1.example"); o.code != 0 || hosts(filepath.Join(into, "server.pem")) != "n1.example" {
 		t.Errorf("for a node: exit code %d: %s%s", o.code, o.out, o.err)

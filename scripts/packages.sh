@@ -122,7 +122,7 @@ packages() { # arch stage
     pack "$1" "$2" rpm
     mkdir -p "$root"
     cp -r "$2/bin" "$2/share" "$root/"
-    cp -r deploy/systemd deploy/packages/config.yaml deploy/packages/keep-group LICENSE NOTICE README.md CHANGELOG.md "$root/"
+    cp -r deploy/systemd deploy/chart deploy/kubernetes.yaml deploy/packages/config.yaml deploy/packages/keep-group LICENSE NOTICE README.md CHANGELOG.md "$root/"
     archive "$work/tar-$1" "$work/tar"
     gzip -9 -n <"$work/tar" >"$OUT/pacer-$VERSION-linux-$1.tar.gz"
 }

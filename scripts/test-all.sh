@@ -38,6 +38,7 @@ tests() {
     step vm scripts/vm.sh
     "$GO" test -json -vet=off -count 1 -timeout 30m ./test/e2e/vm
     (cd test/alerts && "$GO" test -json -vet=off -count 1 -timeout 30m .) # Fetches its modules, some 40 MB.
+    step chart scripts/chart.sh check
     step workloads scripts/jar.sh workloads --test
     step jar scripts/jar.sh
     step packages scripts/packages.sh check

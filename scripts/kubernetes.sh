@@ -3,6 +3,7 @@
 # as processes in groups of cgroup v1 (test/realenv/kubernetes/Cluster.java). No Kubernetes is installed.
 #   kubernetes.sh fetch    fetch into the cache what the wheel of pyspark lacks of it (1 MB), by curl
 #   kubernetes.sh run DIR  run it with all its files in DIR, say "ready", and end it with its pods on SIGTERM
+#   kubernetes.sh real ... a real Kubernetes of one node in its place (scripts/kubernetes-real.sh)
 # The mock is of the version of fabric8's client in the wheel of pyspark 4.3.0, whose executors it starts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,11 +26,12 @@ JARS
 
 case ${1:-} in
 fetch) fetch ;;
+real) exec scripts/kubernetes-real.sh "${@:2}" ;;
 run)
     fetch
     spark=$(scripts/spark-home.sh "$CACHE/venv-pyspark-4.3.0")
     exec java -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$KEPT/*:$spark/jars/*" \
         test/realenv/kubernetes/Cluster.java "${2:?run needs a directory}" "$spark"
     ;;
-*) echo "usage: kubernetes.sh fetch | run DIR" >&2; exit 64 ;;
+*) echo "usage: kubernetes.sh fetch | run DIR | real ..." >&2; exit 64 ;;
 esac

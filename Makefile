@@ -44,7 +44,7 @@ chaos properties: export GOMEMLIMIT := 1GiB
 bench-match bench-profiles: export PANDAS := 1
 bench-sql: export DUCKDB := 1
 
-.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-users bench-web torture soak chaos properties fuzz figures tables picture docs notice e2e cover clean
+.PHONY: help setup tools packages image jar workloads build check demo test test-all web-test screenshots race lint house fmt bench bench-deadlines bench-contention bench-match bench-queue bench-sql bench-attach bench-profiles bench-placement bench-memory bench-applications bench-admission bench-scale bench-trust bench-users bench-kubernetes bench-web torture soak chaos properties fuzz figures tables picture docs notice e2e cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -142,6 +142,9 @@ bench-applications: setup build workloads ## measure whole applications: drivers
 
 bench-users: jar ## measure what somebody meets who installs Pacer: documents, errors, keys, packages, doctor (10 minutes; ARGS="-only docs,errors" takes less)
 	@$(GO) run ./test/bench users $(ARGS)
+
+bench-kubernetes: setup build ## measure deadlines on a real Kubernetes, built from source the first time, and what is left behind there (25 minutes, the first time 40)
+	@PACER_TEST_ALL=1 $(SPARK) $(GO) run ./test/bench kubernetes $(ARGS)
 
 bench-mesh: ## measure what has nobody in the middle, in virtual time (hours; ARGS="-only peacock-killed -runs 1" takes less)
 	@$(GO) run ./test/bench mesh $(ARGS)

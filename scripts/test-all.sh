@@ -4,7 +4,7 @@
 # of the workloads' Scala code, rules for alerts by Prometheus's engine, stories with executors
 # in containers on the newest Spark ($1), those there that make test leaves to tests without
 # Spark, stories with processes on others (the other arguments; the last one is the oldest, on
-# which make test runs the deadline story), and set-up in a bare Debian root file system. Ends
+# which make test runs the deadline story), those on a real Kubernetes, and set-up in a bare Debian root file system. Ends
 # with the line "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -48,6 +48,7 @@ tests() {
     done
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$told" "$E2E"
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -p 1 ./test/e2e/field ./test/guides
+    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 90m ./test/kubernetes # Builds a Kubernetes once, in 10 minutes.
     for version in "${others[@]}"; do
         run=$stories
         if [[ $version == "${others[-1]}" ]]; then run+='|DeadlineOnYARN'; else run+='|DeadlineStory'; fi

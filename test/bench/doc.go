@@ -134,6 +134,12 @@
 //	errors.rows                          faults whose line and exit code a table of tests holds
 //	keys.files_per_cluster               files with credentials that an operator makes for all nodes
 //	doctor.checks, .broken_found_pct     checks of pacer doctor, and of what is broken for a test the part that it names
+//	k8s.build_s, .ready_s                a Kubernetes of one node: until it is built, once, and until its node is ready
+//	k8s.exit_error_pct.MODE              by how much an application there ends before its deadline, of 40 % more than it
+//	                                     takes; its driver is outside of pods (client) or in one (cluster)
+//	k8s.found_pct, .quota_ms.p99         executors that the node controller has found; from a stage ready to its quota
+//	k8s.left_changed                     of 20 faults those after which the removal of Pacer left a pod's group otherwise than
+//	                                     the kubelet makes it; k8s.answers_differ: runs with other answers than stock Spark's
 //	packages.*, image.mib, units.*       sizes of packages and of the image, the same bytes twice, exposure of the units
 //	web.kib_gz, web.lines                the page's files compressed, and the lines of ours
 //	web.go_lines                         of package web, and of daemon what serves it, comments left out

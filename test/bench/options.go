@@ -41,6 +41,7 @@ const usage = `usage: go run ./test/bench [COMMAND] [OPTION]...
   applications whole applications: drivers that nodes start, beside client mode, under deadlines, with kills;
              output to object stores
   users      what somebody meets who installs Pacer and reads its pages: documents, errors, keys, packages, doctor
+  kubernetes Pacer on a real Kubernetes: deadlines, what is left behind after faults
   fuzz       every fuzz target for a while each: how many inputs, how many crashes
   render     write docs/figures.md from docs/figures.jsonl
 
@@ -86,7 +87,7 @@ const renderCommand = "render"
 // commands are those that a user gives; those before fuzz have rows with names.
 var commands = []string{figuresCommand, scaleCommand, trustCommand, deadlinesCommand, contentionCommand,
 	matchCommand, queueCommand, sqlCommand, attachCommand, meshCommand, profilesCommand, placementCommand,
-	memoryCommand, applicationsCommand, usersCommand, fuzzCommand, renderCommand}
+	memoryCommand, applicationsCommand, usersCommand, kubernetesCommand, fuzzCommand, renderCommand}
 
 // options are those of the command line.
 type options struct {

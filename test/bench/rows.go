@@ -63,6 +63,7 @@ const (
 	memoryCommand       = "memory"
 	applicationsCommand = "applications"
 	usersCommand        = "users"
+	kubernetesCommand   = "kubernetes"
 	fuzzCommand         = "fuzz"
 )
 
@@ -110,6 +111,8 @@ func rows(o options) []row {
 		return slices.Concat(applicationRows(o.trial), objectStoreRows(o.trial))
 	case usersCommand:
 		return userRows()
+	case kubernetesCommand:
+		return kubernetesRows()
 	case placementCommand:
 		return placementRows(o.trial)
 	case fuzzCommand:

@@ -30,9 +30,15 @@ func userRows() []row {
 	}
 }
 
+// kubernetesRows are of the stories on a real Kubernetes, which print them.
+func kubernetesRows() []row {
+	return []row{{name: "kubelet", minutes: 25, spark: true, always: true, measure: printed("go", "test", "-count", "1", "-v",
+		"-timeout", "60m", "./test/kubernetes")}}
+}
+
 // printedFigure is a line with a figure.
-var printedFigure = regexp.MustCompile(`(?m)^((?:docs|errors|keys|doctor|packages|image|units|upgrade)` +
-	`\.[a-z_.]+) ([0-9.]+)$`)
+var printedFigure = regexp.MustCompile(`(?m)^((?:docs|errors|keys|doctor|packages|image|units|upgrade|k8s)` +
+	`\.[a-z0-9_.]+) (-?[0-9.]+)$`)
 
 // printed runs a command and takes the figures that it prints.
 func printed(name string, args ...string) func(testing.TB, adder) {
@@ -48,9 +54,14 @@ func printed(name string, args ...string) func(testing.TB, adder) {
 				t.Fatal(parse)
 			}
 			unit := "count"
-			if strings.HasSuffix(m[1], "_pct") {
+			switch {
+			case strings.Contains(m[1], "_pct"):
 				unit = "%"
-			} else if strings.HasSuffix(m[1], "mib") {
+			case strings.Contains(m[1], "_ms."):
+				unit = "ms"
+			case strings.HasSuffix(m[1], "_s"):
+				unit = "s"
+			case strings.HasSuffix(m[1], "mib"):
 				unit = "MiB"
 			}
 			add(m[1], benchline.One(value), unit)

@@ -3,6 +3,7 @@
 # cache and is no dependency of the module (some minutes, once).
 #   chart.sh render  writes it
 #   chart.sh check   lints the chart, renders it with all values used, and fails where the file is another one
+#   chart.sh helm    prints where Helm is
 #   chart.sh sum     prints the digest of the chart that stands in its first line, which make check compares
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,6 +37,7 @@ check)
     twice=$(comm -12 <(names deploy/kubernetes.yaml) <(names out/chart-other.yaml))
     [[ -z $twice ]] || { echo "chart: two releases both have $twice" >&2; exit 1; }
     ;;
+helm) echo "$helm" ;;
 sum) sum ;;
-*) echo "usage: chart.sh render | check | sum" >&2; exit 64 ;;
+*) echo "usage: chart.sh render | check | helm | sum" >&2; exit 64 ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real Kubernetes of one node, from source (scripts/kubernetes.sh real ...). Go modules are built and kept in the cache
-# by version: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kube-proxy, kubectl, CoreDNS and Helm.
+# by version: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kube-proxy, kubectl and CoreDNS.
 # Containerd, runc and the plugins of networks are Debian's. Images are made of this machine's files; none is pulled.
 #   build        build what is not in the cache yet (some ten minutes of two cores)
 #   up DIR       start it with its files in DIR, and return when its node is ready
@@ -29,28 +29,25 @@ release() { sed -n "s,^[[:space:]]*$1 \(v[0-9.]*\)$,\1,p" $PARTS/go.mod | head -
 VERSION=$(release k8s.io/kubernetes)
 KEPT=$CACHE/kubernetes-$VERSION-$(cat $PARTS/go.mod $PARTS/*/*.go | sha256sum | cut -c1-12)
 SPARK_IMAGE=docker.io/local/spark:4.3.0
-HELM=helm.sh/helm/v4/cmd/helm@v4.3.2
 PAUSE_IMAGE=docker.io/local/pause:1
 
+go_build() { (cd $PARTS && "$GO" build -mod=readonly -trimpath -o "$KEPT/bin/" "$@") || fail "go build has failed"; }
 build() {
     [[ ! -e $KEPT/built ]] || return 0
-    local began=$SECONDS of minor kube=k8s.io/kubernetes/cmd at=k8s.io/component-base/version
+    local began=$SECONDS of minor part kube=k8s.io/kubernetes/cmd at=k8s.io/component-base/version
     say "building Kubernetes $VERSION and etcd $(release go.etcd.io/etcd/server/v3) (about ten minutes)"
     minor=${VERSION#v*.} minor=${minor%%.*}
     of="-s -w -X $at.gitVersion=$VERSION -X $at.gitMajor=1 -X $at.gitMinor=$minor -X $at.gitTreeState=clean"
     mkdir -p "$KEPT/bin"
-    (
-        cd $PARTS
-        export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -mod=readonly"
-        # The largest first: what others use of it is compiled once.
-        for part in apiserver controller-manager scheduler proxy; do
-            "$GO" build -trimpath -ldflags "$of" -o "$KEPT/bin/" $kube/kube-$part
-        done
-        "$GO" build -trimpath -ldflags "$of" -o "$KEPT/bin/" $kube/kubelet $kube/kubectl
-        "$GO" build -trimpath -ldflags '-s -w' -o "$KEPT/bin/etcd" go.etcd.io/etcd/server/v3
-        "$GO" build -trimpath -ldflags '-s -w' -o "$KEPT/bin/" ./dns ./pause
-        cd / && env -u CGO_ENABLED GOFLAGS= GOBIN="$KEPT/bin" "$GO" install $HELM
-    ) || fail "go build has failed"
+    export CGO_ENABLED=0
+    # The largest first: what others use of it is compiled once.
+    for part in apiserver controller-manager scheduler proxy; do
+        go_build -ldflags "$of" $kube/kube-$part
+    done
+    go_build -ldflags "$of" $kube/kubelet $kube/kubectl
+    go_build -ldflags '-s -w' -o "$KEPT/bin/etcd" go.etcd.io/etcd/server/v3
+    go_build -ldflags '-s -w' ./dns ./pause
+    unset CGO_ENABLED
     echo $((SECONDS - began)) >"$KEPT/built"
 }
 
@@ -149,7 +146,7 @@ configure() {
     rm -f "$DIR/ready"
     openssl genrsa -out "$DIR/accounts.key" 2048 2>/dev/null
     openssl rsa -in "$DIR/accounts.key" -pubout -out "$DIR/accounts.pub" 2>/dev/null
-    local token name
+    local token name program
     token=$(openssl rand -hex 16)
     (
         umask 077
@@ -164,8 +161,9 @@ current-context: x
 K
     )
     for name in kubectl helm; do
-        printf '#!/bin/sh\nexec nsenter --target "$(cat "%s")" --net -- "%s" --kubeconfig "%s" "$@"\n' "$DIR/init" "$KEPT/bin/$name" \
-            "$DIR/kubeconfig" >"$DIR/$name"
+        program=$KEPT/bin/$name
+        [[ $name != helm ]] || program=$(scripts/chart.sh helm)
+        printf '#!/bin/sh\nexec nsenter --target "$(cat "%s")" --net -- "%s" --kubeconfig "%s" "$@"\n' "$DIR/init" "$program" "$DIR/kubeconfig" >"$DIR/$name"
         chmod +x "$DIR/$name"
     done
     printf 'nameserver %s\nsearch default.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n' $NODE >"$DIR/resolv.conf"

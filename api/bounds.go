@@ -26,7 +26,7 @@ const (
 	// MostLaunch is that of all texts of a Launch together: each Plan carries it until the
 	// node has said that it has it.
 	MostLaunch = 64 << 10
-	// MostPlanLaunches is that of all Launches of a Plan, as JSON: with what else it has it
+	// MostPlanLaunches is that of all Launches and Components of a Plan, as JSON: with what else it has it
 	// goes through the bus (bus.MaxPayload). An application that comes beyond it is turned down, one
 	// that waits goes on waiting.
 	MostPlanLaunches = 6 << 20

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"path"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ type Component struct {
 	Env     map[string]string `json:"env,omitempty"`
 	Files   []ComponentFile   `json:"files"`
 	// Count is how many there are in a Group, 0 for one, and Image has their programs, "" for as the node has executors'.
-	// The k-th of them on a node listens at Port + k, 0 for nowhere.
+	// The k-th of them on a host listens at Port + k, or at the next that is free there, 0 for nowhere.
 	Count int    `json:"count,omitempty"`
 	Image string `json:"image,omitempty"`
 	Port  int    `json:"port,omitempty"`
@@ -87,7 +88,8 @@ const (
 // ValidDigest reports whether s is a SHA-256 in lower-case hexadecimal.
 func ValidDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
-func (c *Component) validate(f *faults) {
+// validate reports whether c has no more texts than it may have, whatever else is wrong with it.
+func (c *Component) validate(f *faults) bool {
 	all, zero := 0, false
 	take := func(s string) { all, zero = all+len(s), zero || strings.Contains(s, "\x00") }
 	f.check(c.Name.Component() && plain(string(c.Name)) && len(c.Name) <= MostToken/2, "component name %q is none",
@@ -119,6 +121,7 @@ func (c *Component) validate(f *faults) {
 	f.check(!zero, "the component has a zero byte in one of its texts")
 	f.check(all <= MostLaunch, "the component's command, environment and names of files have %d bytes, at most %d "+
 		"are taken", all, MostLaunch)
+	return all <= MostLaunch
 }
 
 // Submit is what `pacer submit --deploy-mode cluster` asks for. Of VerbUpload it has Piece alone: the reply's
@@ -169,6 +172,15 @@ func (r *FetchRequest) Validate() error {
 	f.check(r.Key != "" || ValidDigest(r.File.SHA256), "the digest is no SHA-256")
 	f.size("offset", r.File.Offset)
 	return f.err("fetch of node " + r.Node)
+}
+
+// Bytes is how many bytes c takes as JSON.
+func (c *Component) Bytes() int {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return 0 // It has nothing that JSON cannot have.
+	}
+	return len(body)
 }
 
 // Launch is how c is started in the place of an executor of l: with memory of its own.

@@ -150,8 +150,10 @@ type NodeRange struct {
 	HeapAuto bool `json:"heap_auto,omitempty"`
 	// Driver is the memory of its driver, which one of the nodes has room for beside executors; 0 where it runs elsewhere.
 	Driver units.Bytes `json:"driver_bytes,omitempty"`
-	// Group is what components beside these take, nil for none. The planner says it.
+	// Group is what components beside these take, nil for none, and Told what a Plan has of them and of the driver: bytes
+	// as JSON. The planner says both.
 	Group *GroupRoom `json:"group,omitempty"`
+	Told  int        `json:"told_bytes,omitempty"`
 }
 
 // Launch says how an executor of an application is started: what is the same

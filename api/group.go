@@ -41,14 +41,16 @@ func (n *NodeRange) Lodged() units.Bytes {
 
 // The bounds of a Group.
 const (
-	MostMembers       = 512
+	MostMembers = 512
+	// MostGroup is that of all members as JSON, each with its placeholders filled: a Plan may have all of them.
+	MostGroup         = 1 << 20
 	mostComponentName = 32
 	leastPort         = 1024
 	mostPort          = 65535
 )
 
 // Members is how many of c there are.
-func (c *Component) Members() int { return max(1, c.Count) }
+func (c *Component) Members() int { return min(max(1, c.Count), MostMembers) }
 
 // Member is the id of the k-th of c, from 0. Again it is that of its n-th process, from 1: each is started once.
 func (c *Component) Member(k, n int) ExecutorID {
@@ -72,6 +74,25 @@ func (g *Group) Room(alone bool) *GroupRoom {
 	return r
 }
 
+// Told is how many bytes its driver and all its components take as JSON at most.
+func (s *Submit) Told() (all int) {
+	g := s.Group
+	if g == nil {
+		g = &Group{}
+	}
+	of := func(c *Component) int {
+		longest, _ := g.longest(c) // Of what Validate refuses as far as it goes.
+		return max(c.Bytes(), longest.Bytes()) * c.Members()
+	}
+	if s.Driver != nil {
+		all = of(s.Driver)
+	}
+	for i := range g.Components {
+		all += of(&g.Components[i])
+	}
+	return all
+}
+
 // Component is the one of a name, nil for none.
 func (g *Group) Component(name ExecutorID) *Component {
 	for i := range g.Components {
@@ -82,14 +103,22 @@ func (g *Group) Component(name ExecutorID) *Component {
 	return nil
 }
 
-// Validate reports every fault of g at once; driver says that the application has a driver, too.
-func (g *Group) Validate(driver bool) error {
+// Validate reports every fault of g at once, whose application has that driver, nil for none. It works no longer on what
+// is too large than on what is taken.
+func (g *Group) Validate(driver *Component) error {
 	var f faults
-	all, names, texts := 0, map[ExecutorID]bool{}, 0
+	if f.count("the number of components", len(g.Components), MostMembers); len(f.list) > 0 {
+		return f.err("description")
+	}
+	all, names, bytes := 0, map[ExecutorID]bool{}, 0
 	for i := range g.Components {
 		c := &g.Components[i]
 		f.in("components", i)
-		c.validate(&f)
+		if c.validate(&f) && bytes <= MostGroup {
+			longest, err := g.longest(c)
+			bytes += max(c.Bytes(), longest.Bytes()) * c.Members()
+			f.check(err == nil, "%v", err)
+		}
 		name := strings.Trim(string(c.Name), "abcdefghijklmnopqrstuvwxyz0123456789-")
 		f.check(name == "" && len(c.Name) <= mostComponentName && !names[c.Name] &&
 			!strings.HasPrefix(string(c.Name), string(DriverName)), "name %q: want small letters, digits and hyphens, "+
@@ -104,14 +133,6 @@ func (g *Group) Validate(driver bool) error {
 			f.check(c.Port == 0 || o.Port == 0 || c.Port >= o.Port+o.Members() || o.Port >= c.Port+c.Members(),
 				"port %d: taken, those of component %s are %d to %d", c.Port, o.Name, o.Port, o.Port+o.Members()-1)
 		}
-		c.texts(func(field, text string) string {
-			filled, err := g.fill(text, nil, 0)
-			if err != nil {
-				f.add("%s %q: %v", field, Clip(text, MostToken), err)
-			}
-			texts += len(filled) * c.Members()
-			return text
-		})
 		seen := map[string]bool{}
 		for _, file := range c.Files {
 			f.check(!seen[file.Name], "files: there are two of the name %q", Clip(file.Name, MostToken))
@@ -123,17 +144,21 @@ func (g *Group) Validate(driver bool) error {
 	f.out()
 	f.check(len(g.Components) > 0, "components: there is none")
 	f.check(all <= MostMembers, "components: %d programs, at most %d are taken", all, MostMembers)
-	f.check(texts <= MostLaunch, "components: commands and environments have %d bytes together, at most %d are taken",
-		texts, MostLaunch)
+	f.check(bytes <= MostGroup, "components: all programs have %d bytes together as JSON, at most %d are taken", bytes,
+		MostGroup)
 	switch c := g.Component(g.Main); {
-	case driver || g.Main == DriverName:
-		f.check(driver && g.Main == DriverName, "main is %q, and spark is there: %v: an application of Spark ends with %s, "+
-			"another one with a component", Clip(string(g.Main), MostToken), driver, DriverName)
+	case driver != nil || g.Main == DriverName:
+		f.check(driver != nil && g.Main == DriverName, "main is %q, and spark is there: %v: an application of Spark ends "+
+			"with %s, another one with a component", Clip(string(g.Main), MostToken), driver != nil, DriverName)
 	case c == nil:
 		f.add("main %q is the name of no component", Clip(string(g.Main), MostToken))
 	default:
 		f.check(c.Class == ComponentCore && c.Members() == 1, "main: component %s is %s, with count %d: want one that is %s",
 			c.Name, c.Class, c.Members(), ComponentCore)
+	}
+	if driver != nil && driver.validate(&faults{}) {
+		_, err := g.longest(driver)
+		f.check(err == nil, "spark: %v", err)
 	}
 	return f.err("description")
 }
@@ -150,25 +175,69 @@ func (c *Component) texts(f func(field, text string) string) {
 	c.Command, c.Env = command, env
 }
 
-// Filled is the k-th of g's components of a name with its placeholders filled: hosts are the addresses by name.
-func (g *Group) Filled(name ExecutorID, k int, hosts map[ExecutorID][]string) (*Component, error) {
-	c := *g.Component(name)
-	var errs []error
-	c.texts(func(_, text string) string {
-		filled, err := g.fill(text, hosts, k)
-		errs = append(errs, err)
-		return filled
-	})
-	return &c, errors.Join(errs...)
+// Filled is the k-th of c, which is of g or beside it, with its placeholders filled: hosts are the addresses by name.
+func (g *Group) Filled(c *Component, k int, hosts map[ExecutorID][]string) (*Component, error) {
+	return g.filled(c, k, func(of *Component) string { return strings.Join(hosts[of.Name], ",") })
 }
 
-// mostAddress is what an address counts for before it is known.
-const mostAddress = 64
+// longest is c with its placeholders filled, as long as that gets.
+func (g *Group) longest(c *Component) (*Component, error) {
+	return g.filled(c, c.Members(), func(of *Component) string { return strings.Repeat(" ", mostAddress*of.Members()) })
+}
 
-// fill is a text with its placeholders filled; without hosts, as long as it may get.
-func (g *Group) fill(text string, hosts map[ExecutorID][]string, index int) (string, error) {
+// filled is c with its placeholders filled, as far as a component's texts may get.
+func (g *Group) filled(c *Component, index int, hosts func(*Component) string) (*Component, error) {
+	own, left := *c, MostLaunch
+	for name := range c.Env {
+		left -= len(name)
+	}
+	for _, file := range c.Files {
+		left -= len(file.Name)
+	}
+	var errs []string
+	own.texts(func(field, text string) string {
+		b := bounded{left: left}
+		if c.Name == DriverName && !strings.Contains(text, "{{hosts ") && !strings.Contains(text, "{{count ") {
+			left -= len(text)
+			return text // Spark has placeholders of its own.
+		}
+		if err := g.fill(&b, text, hosts, index); err != nil && len(errs) < mostFaults {
+			errs = append(errs, fmt.Sprintf("%s %q: %v", field, Clip(text, MostToken), err))
+		}
+		left = b.left
+		return b.text.String()
+	})
+	if len(errs) > 0 {
+		return &own, errors.New(strings.Join(errs, "; "))
+	}
+	return &own, nil
+}
+
+// bounded takes no more bytes than are left.
+type bounded struct {
+	text strings.Builder
+	left int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errLong
+	}
+	return b.text.Write(p)
+}
+
+// mostHost is what the name of a host has at most, mostAddress an address in a list of them.
+const (
+	mostHost    = 253
+	mostAddress = mostHost + len("[]:65535,")
+)
+
+// fill writes a text with its placeholders filled.
+func (g *Group) fill(b *bounded, text string, hosts func(*Component) string, index int) error {
 	if !strings.Contains(text, "{{") {
-		return text, nil
+		_, err := b.Write([]byte(text))
+		return err
 	}
 	t, err := template.New("placeholder").Funcs(template.FuncMap{
 		"index": func() int { return index },
@@ -183,27 +252,22 @@ func (g *Group) fill(text string, hosts map[ExecutorID][]string, index int) (str
 			if c == nil || c.Port == 0 || c.Class != ComponentCore {
 				return "", fmt.Errorf("no component of the class %s with a port has the name %q", ComponentCore, of)
 			}
-			if hosts == nil {
-				return strings.Repeat(" ", mostAddress*c.Members()), nil
-			}
-			return strings.Join(hosts[of], ","), nil
+			return hosts(c), nil
 		},
 	}).Parse(text)
 	if err != nil || slices.ContainsFunc(t.Root.Nodes, func(n parse.Node) bool { return !known(n) }) {
-		return "", errPlaceholder
+		return errPlaceholder
 	}
-	var b strings.Builder
-	for err := t.Execute(&b, nil); err != nil; {
-		inner := errors.Unwrap(err) // The function's own words, not where they stand in the template.
-		if inner == nil {
-			return "", err
-		}
-		err = inner
+	for err = t.Execute(b, nil); errors.Unwrap(err) != nil; {
+		err = errors.Unwrap(err) // The function's own words, not where they stand in the template.
 	}
-	return b.String(), nil
+	return err
 }
 
-var errPlaceholder = errors.New(`want {{hosts "NAME"}}, {{index}} or {{count "NAME"}}`)
+var (
+	errPlaceholder = errors.New(`want {{hosts "NAME"}}, {{index}} or {{count "NAME"}}`)
+	errLong        = fmt.Errorf("with its placeholders filled the component may have more than %d bytes", MostLaunch)
+)
 
 // known reports whether n is a text, or calls one of the functions: a template could run for ever otherwise.
 func known(n parse.Node) bool {
@@ -225,6 +289,16 @@ func known(n parse.Node) bool {
 		return false
 	}
 	return args[1].Type() == parse.NodeString
+}
+
+// FreePort is the first port from one on that is not taken, or that one where all are.
+func FreePort(from int, taken map[int]bool) int {
+	for port := from; port <= mostPort; port++ {
+		if !taken[port] {
+			return port
+		}
+	}
+	return from
 }
 
 // Address is where a program of a node listens.

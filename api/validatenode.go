@@ -80,7 +80,7 @@ func (s *NodeStatus) head(f *faults) error {
 	f.token("incarnation", s.Incarnation)
 	f.text("release", s.Release, MostToken)
 	f.token("planner", s.Planner)
-	f.text("host", s.Host, MostName)
+	f.text("host", s.Host, mostHost)
 	f.count("the number of hosts", len(s.Hosts), MostHosts)
 	for _, host := range s.Hosts[:min(len(s.Hosts), MostHosts)] {
 		f.text("a host", host, MostName)

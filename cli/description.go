@@ -153,7 +153,11 @@ func readDescription(path string) (d description, to *described, err error) {
 		to.files = append(to.files, files)
 	}
 	if to.group != nil {
-		if err := to.group.Validate(to.spark); err != nil {
+		var driver *api.Component
+		if to.spark {
+			driver = &api.Component{Name: api.DriverName, Command: d.Spark.Submit}
+		}
+		if err := to.group.Validate(driver); err != nil {
 			add("%s", strings.TrimPrefix(err.Error(), "description: "))
 		}
 	}

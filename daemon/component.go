@@ -84,7 +84,7 @@ func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.L
 	if err != nil {
 		return err
 	}
-	if err := vacant(c.Port); err != nil {
+	if err := d.vacant(ctx, key.App, c.Port); err != nil {
 		return api.Errorf(api.KindInvalid, "port %d of component %s is taken on node %s: %v", c.Port, key.ID, d.node, err)
 	}
 	if err := d.files(ctx, key.App, &c, paths, user); err != nil {
@@ -115,6 +115,31 @@ func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.L
 	}
 	d.hold(key, handle, group)
 	return nil
+}
+
+// leaveFor is how long a component of an application that has ended may have its port, leaveAgain when it is tried again.
+const (
+	leaveFor   = executor.Grace + 5*time.Second
+	leaveAgain = 100 * time.Millisecond
+)
+
+// vacant says why no program of app can listen at a port, once components of other applications have left it that
+// leave.
+func (d *drivers) vacant(ctx context.Context, app api.AppID, port int) error {
+	others := func() (here bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for key := range d.held {
+			here = here || key.App != app && key.ID.Component()
+		}
+		return here
+	}
+	for until := time.Now().Add(leaveFor); ; {
+		err := vacant(port)
+		if err == nil || !others() || time.Now().After(until) || !pause(ctx, leaveAgain) {
+			return err
+		}
+	}
 }
 
 // vacant says why no program can listen at a port of this machine; of port 0 it says nothing.

@@ -55,7 +55,7 @@ func (t *term) lacks(by api.Principal, r api.ControlRequest) error {
 		files = s.Driver.Files
 	}
 	if s.Group != nil {
-		if err := s.Group.Validate(s.Driver != nil); err != nil {
+		if err := s.Group.Validate(s.Driver); err != nil {
 			return err
 		}
 	}

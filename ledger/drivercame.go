@@ -30,6 +30,11 @@ func (f DriverCame) apply(l *Ledger) error {
 	if !launch.OffHeapFixed && !a.Tenant.Launch.OffHeapFixed {
 		launch.OffHeap = a.Tenant.Launch.OffHeap
 	}
+	for _, n := range l.View().Nodes() {
+		if (l.View().Allocation(a, n.Node) != nil || lodgesOn(n.Node, a)) && !Tells(l.View(), n, a, &launch) {
+			return fmt.Errorf("the plan of node %s does not hold how executors of %s are started", n.Node, a.ID)
+		}
+	}
 	if err := reclaim(launch, a, l); err != nil {
 		return err
 	}

@@ -10,6 +10,19 @@ import (
 // Lodgers are the applications of which n runs components, in order of id.
 func Lodgers(n *Node) []*App { return n.book.lodgers }
 
+// Ports are those at which components listen on nodes of which of is true.
+func Ports(v View, of func(node string) bool) map[int]bool {
+	taken := map[int]bool{}
+	for a := range v.Running() {
+		for _, on := range a.held.lodges {
+			if on.Component != nil && of(on.Node) {
+				taken[on.Component.Port] = true
+			}
+		}
+	}
+	return taken
+}
+
 // lodgesOn reports whether node runs a component of a.
 func lodgesOn(node string, a *App) bool {
 	return slices.ContainsFunc(a.held.lodges, func(on Lodging) bool { return on.Node == node })

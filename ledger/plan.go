@@ -79,16 +79,21 @@ func (t *Allocation) start(n *Node) *api.Launch {
 // nameBytes is what a byte of a name takes in a Plan at most.
 const nameBytes = 6
 
-// launchBytes is what t's launch and its application's name take in a Plan.
+// Told is what a Plan has of a, which is started by launch: that, its name, its driver and all components.
+func Told(a *App, launch *api.Launch) int {
+	return launch.Bytes() + a.Tenant.Nodes.Told + nameBytes*len(a.Name)
+}
+
+// launchBytes is what n's Plan has of t's application.
 func (t *Allocation) launchBytes(n *Node) int {
 	if t.bytes == 0 {
-		t.bytes = t.start(n).Bytes() + nameBytes*len(t.App.Name)
+		t.bytes = Told(t.App, t.start(n))
 	}
 	return t.bytes
 }
 
-// LaunchBytes is what the launches of all that run on the node take in a Plan that has them
-// all, as one does after a node controller's start.
+// LaunchBytes is what all that run on the node take in a Plan that says of all how they are started, as one does after
+// a node controller's start.
 func (v View) LaunchBytes(n *Node) int {
 	all := 0
 	for _, t := range n.book.tenants {
@@ -96,7 +101,23 @@ func (v View) LaunchBytes(n *Node) int {
 			all += t.launchBytes(n)
 		}
 	}
+	for _, a := range n.book.lodgers {
+		if v.Allocation(a, n.Node) == nil {
+			all += Told(a, &a.Tenant.Launch)
+		}
+	}
 	return all
+}
+
+// Tells reports whether the Plan of n holds a, started by launch, beside all others. Alone any application fits.
+func Tells(v View, n *Node, a *App, launch *api.Launch) bool {
+	others := v.LaunchBytes(n)
+	if t := v.Allocation(a, n.Node); t != nil && a.Running() {
+		others -= t.launchBytes(n)
+	} else if t == nil && lodgesOn(n.Node, a) {
+		others -= Told(a, &a.Tenant.Launch)
+	}
+	return others+Told(a, launch) <= api.MostPlanLaunches
 }
 
 // content is that of n's Plan, in order of application. Entries of applications that were

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -51,8 +50,8 @@ func (s *Seats) check(l *Ledger, a *App) error {
 	if err := s.checkLodging(l, a, claim); err != nil {
 		return err
 	}
-	for _, node := range s.Nodes {
-		if l.View().LaunchBytes(l.nodes[node])+a.Tenant.Launch.Bytes()+nameBytes*len(a.Name) > api.MostPlanLaunches {
+	for _, node := range slices.Concat(s.Nodes, s.Group, []string{s.Driver}) {
+		if n := l.nodes[node]; n != nil && !Tells(l.View(), n, a, &a.Tenant.Launch) {
 			return fmt.Errorf("the plan of node %s does not hold the launch of %s", node, a.ID)
 		}
 	}

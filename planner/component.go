@@ -43,7 +43,7 @@ func (h components) come(by api.Principal, q api.RegisterRequest, a *ledger.App)
 	if !h.record(ledger.DriverCame{App: a.ID, Name: d.Name, Tenant: d.Tenant, Promise: d.Promise,
 		Matched: d.Profile != nil}) {
 		return nil, api.Errorf(api.KindConflict, "executors of %s, as its program sets them (spark.executor.memory and what "+
-			"goes with it), take more memory than was submitted: say it to pacer submit", a.ID)
+			"goes with it, Java options), take more than was submitted, which nodes do not have: say it to pacer submit", a.ID)
 	}
 	if a.Promise.Deadline > 0 {
 		redeadline(h.core, a, a.Promise.Deadline)

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -258,11 +260,83 @@ func TestGroupsThatAreRefused(t *testing.T) {
 	}
 }
 
+// The texts of components count in a Plan as those of executors do: a group that comes beyond them is turned down, and the
+// Plan goes through the bus.
+func TestPlansCountTheTextsOfComponents(t *testing.T) {
+	e, err := planner.New(planner.Default(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan api.Plan
+	step := func(event planner.Event) (body any) { // The world compares all that it has after each step.
+		for _, action := range e.Step(epoch, event) {
+			switch a := action.(type) {
+			case planner.Reply:
+				body = a.Body
+			case planner.PublishPlan:
+				plan = a.Plan
+			}
+		}
+		return body
+	}
+	step(planner.Hello{To: 1, Status: api.NodeStatus{V: api.Version, Node: "a", Incarnation: "a-1", Seq: 1, Host: "127.0.0.1", Offered: 4, Total: 4, Memory: units.TiB}})
+	var refused *api.Error
+	n := 0
+	for ; refused == nil && n < 64; n++ {
+		long := part("long", api.ComponentCore, 2, units.MiB)
+		long.Env = map[string]string{"X": strings.Repeat("<", api.MostLaunch-1024)}
+		q := groupOf(fmt.Sprint(n), "chief", part("chief", api.ComponentCore, 1, units.MiB), long)
+		q.V = api.Version
+		refused = step(planner.Control{To: 1, Verb: api.VerbSubmit, Request: q}).(api.ControlReply).Error
+	}
+	if refused == nil || refused.Kind != api.KindTransient || !strings.Contains(refused.Message, "the plan of node a has no room: a plan takes 6291456") {
+		t.Fatalf("after %d: %v", n, refused)
+	}
+	body, err := json.Marshal(plan)
+	if size := len(body); err != nil || size > bus.MaxPayload || size < api.MostPlanLaunches/2 {
+		t.Errorf("with %d groups the Plan has %d bytes, %v", n-1, size, err)
+	}
+}
+
+// The same description twice: the programs of the second one have ports of their own on the same host, and know them.
+func TestTheSameDescriptionTwice(t *testing.T) {
+	w := newWorld(t, "a", "b") // One host.
+	seen := map[int]bool{}
+	for _, name := range []string{"first", "second"} {
+		ps := part("ps", api.ComponentCore, 2, gib)
+		ps.Port, ps.Env = 7000, map[string]string{"PEERS": `{{hosts "ps"}}`}
+		id, err := w.submit(groupOf(name, "chief", part("chief", api.ComponentCore, 1, gib), ps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var peers []string
+		for _, p := range w.plans {
+			for _, a := range p.Apps {
+				for _, c := range a.Components {
+					if a.ID == id && c.Port > 0 {
+						peers = append(peers, api.Address("127.0.0.1", c.Port))
+						if !strings.Contains(c.Env["PEERS"], peers[len(peers)-1]) || seen[c.Port] {
+							t.Errorf("%s is at port %d, %v are taken, its peers are %s", id, c.Port, seen, c.Env["PEERS"])
+						}
+						seen[c.Port] = true
+					}
+				}
+			}
+		}
+		if len(peers) != 2 {
+			t.Errorf("%s runs at %q", id, peers)
+		}
+	}
+}
+
 // With Spark a group's programs start beside the driver, and end with it.
 func TestAGroupBesideSpark(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	r, q := driverOf("p", gib)
-	q.Query.Submit.Group = &api.Group{Main: api.DriverName, Components: []api.Component{part("ps", api.ComponentCore, 2, 4*gib)}}
+	ps := part("ps", api.ComponentCore, 2, 4*gib)
+	ps.Port = 7000
+	q.Query.Submit.Group = &api.Group{Main: api.DriverName, Components: []api.Component{ps}}
+	q.Query.Submit.Driver.Command = []string{"app.py", `at={{hosts "ps"}}`, "{{APP_ID}}"}
 	id, err := w.submit(q)
 	if err != nil {
 		t.Fatal(err)
@@ -270,6 +344,11 @@ func TestAGroupBesideSpark(t *testing.T) {
 	on := w.programs(id)
 	if len(on) != 3 || on[api.DriverName] == "" {
 		t.Fatalf("at first %v run", on)
+	}
+	for _, a := range w.plans[on[api.DriverName]].Apps {
+		if got := a.Component.Command; !slices.Equal(got, []string{"app.py", "at=127.0.0.1:7000,127.0.0.1:7001", "{{APP_ID}}"}) {
+			t.Errorf("its driver is started with %q", got)
+		}
 	}
 	w.obey()
 	if reply := w.register(r); reply.Error != nil || reply.AppID != id {

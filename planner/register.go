@@ -18,9 +18,8 @@ type drivers struct{ *core }
 
 // register takes an application in, or recognises one, which it returns, nil for none.
 func (r drivers) register(ev Register) *ledger.App {
-	if n := ev.Request.Nodes; n != nil && n.Group != nil {
-		own := *n
-		own.Group, ev.Request.Nodes = nil, &own // Only what is submitted has one.
+	if n := ev.Request.Nodes; n != nil { // Only what is submitted has more.
+		ev.Request.Nodes = &api.NodeRange{Least: n.Least, Most: n.Most, HeapAuto: n.HeapAuto}
 	}
 	a, err := r.admit(ev.By, ev.Request)
 	if err != nil {

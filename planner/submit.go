@@ -71,12 +71,13 @@ func submitted(s *api.Submit) (r api.RegisterRequest, nodes api.NodeRange, err e
 		nodes.Driver = c.Memory
 	}
 	if s.Group == nil {
+		nodes.Told = s.Told()
 		return r, nodes, nil
 	}
-	if err := s.Group.Validate(s.Driver != nil); err != nil {
+	if err := s.Group.Validate(s.Driver); err != nil {
 		return r, nodes, err
 	}
-	nodes.Group = s.Group.Room(s.Driver == nil)
+	nodes.Group, nodes.Told = s.Group.Room(s.Driver == nil), s.Told()
 	if !nodes.Group.Alone {
 		return r, nodes, nil
 	}
@@ -90,6 +91,15 @@ func submitted(s *api.Submit) (r api.RegisterRequest, nodes api.NodeRange, err e
 // lodge has a's driver and components be a's, on their nodes if it runs, and reports whether they can be.
 func (h components) lodge(a *ledger.App, s *api.Submit) bool {
 	of := ledger.OfApp{App: a.ID}
+	if s.Group != nil { // Before the driver, which may be told where its programs are.
+		f := component.GroupTaken{OfApp: of, Group: s.Group}
+		if a.Running() {
+			f.Nodes = h.said.group
+		}
+		if !h.record(f) {
+			return false
+		}
+	}
 	if s.Driver != nil {
 		c := *s.Driver
 		c.Submission, c.Submitted = a.Tenant.Submission, int64(a.Promise.Start)/1e6
@@ -97,18 +107,9 @@ func (h components) lodge(a *ledger.App, s *api.Submit) bool {
 		if a.Running() {
 			f.Node = h.said.driver
 		}
-		if !h.record(f) {
-			return false
-		}
+		return h.record(f)
 	}
-	if s.Group == nil {
-		return true
-	}
-	f := component.GroupTaken{OfApp: of, Group: s.Group}
-	if a.Running() {
-		f.Nodes = h.said.group
-	}
-	return h.record(f)
+	return true
 }
 
 // wouldRun says what of r would run where, if it came now. It changes nothing.

@@ -146,7 +146,7 @@ func readGroup(words []string, all *[]Group) error {
 	main.Command = []string{fmt.Sprint(float64(g.Run))}
 	g.Main, g.Components = main.Name, append([]api.Component{main}, parts...)
 	if err == nil {
-		err = g.Validate(false)
+		err = g.Validate(nil)
 	}
 	*all = append(*all, g)
 	return err

@@ -1,7 +1,9 @@
 package component_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +91,26 @@ func TestTheDriverKnowsItsExecutors(t *testing.T) {
 	if err := c.Record(f); err == nil {
 		t.Error("executors that fit no node beside the driver were taken")
 	}
+	audit(t, c)
+}
+
+// A Plan holds so many bytes: a driver whose executors have longer texts than was submitted is refused where others' leave
+// no room for these.
+func TestADriverThatThePlanDoesNotHold(t *testing.T) {
+	c := cluster(t, false)
+	long := func(bytes int) api.Launch {
+		return api.Launch{Heap: units.MiB, ClassPath: []string{strings.Repeat("x", bytes)}}
+	}
+	for i := range 5 {
+		c.Know(ledger.Registered{ID: api.AppID(fmt.Sprint("long-", i)), Serial: uint64(2 + i), Tenant: ledger.Tenant{Launch: long(api.MostPlanLaunches/5 - 2048)},
+			Promise: ledger.Promise{Start: c.Now, Mode: ledger.Recording}, Seats: &ledger.Seats{Nodes: []string{"a"}, Cores: 8, Slots: 8}})
+	}
+	f := came(c)
+	f.Tenant.Launch.ClassPath = []string{strings.Repeat("x", 16<<10)}
+	if err := c.Record(f); err == nil || !strings.Contains(err.Error(), "the plan of node a does not hold") {
+		t.Errorf("a driver whose executors have long texts: %v", err)
+	}
+	c.Know(came(c))
 	audit(t, c)
 }
 

@@ -47,7 +47,7 @@ func Grow(v ledger.View) (levers []ledger.Lever) {
 				if _, seen := free[n.Node]; !seen {
 					free[n.Node] = v.Free(n)
 				}
-				if free[n.Node] >= memory && (best == "" || free[n.Node] > free[best]) {
+				if free[n.Node] >= memory && (best == "" || free[n.Node] > free[best]) && told(v, a, n) == nil {
 					best = n.Node
 				}
 			}

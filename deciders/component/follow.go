@@ -54,7 +54,7 @@ func again(v ledger.View, a *ledger.App, s State) []ledger.Lever {
 func place(v ledger.View, a *ledger.App, s State) (node string) {
 	var most units.Bytes
 	for _, n := range v.Live() {
-		if free := v.Free(n); free >= s.Component.Memory && free > most {
+		if free := v.Free(n); free >= s.Component.Memory && free > most && told(v, a, n) == nil {
 			node, most = n.Node, free
 		}
 	}
@@ -96,13 +96,13 @@ func (f Again) Line() ledger.Line {
 }
 
 // Apply counts it.
-func (f Again) Apply(v ledger.View, _ *ledger.App, s *State) error {
+func (f Again) Apply(v ledger.View, a *ledger.App, s *State) error {
 	if s.Component == nil || s.Node != "" || s.Exited || s.Attempt >= MostAttempts {
 		return fmt.Errorf("the driver of %s cannot begin again: it is on node %q, after %d attempts", f.App, s.Node,
 			s.Attempt)
 	}
 	s.Node, s.Last, s.Attempt, s.Exit, s.Code = f.Node, f.Node, s.Attempt+1, "", 0
-	return room(v, f.Node, s.Component)
+	return room(v, a, f.Node, s.Component)
 }
 
 // Lost: the driver of an application was lost with its node, and does not begin again.

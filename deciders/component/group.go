@@ -145,24 +145,25 @@ func host(v ledger.View, node string) string {
 	return node
 }
 
-// put has the i-th member be on a node, at a port that no other one of its component has on that host.
+// put has the i-th member be on a node, at the first port from its component's on that no component has on that host.
 func (g Group) put(v ledger.View, i int, node string) {
 	m := &g.Members[i]
 	c := *g.Component(m.Of)
-	taken := map[int]bool{}
-	for _, o := range g.Members {
-		if o.Of == m.Of && o.Node != "" && host(v, o.Node) == host(v, node) {
-			taken[o.Filled.Port] = true
+	if c.Port > 0 {
+		here := func(other string) bool { return host(v, other) == host(v, node) }
+		taken := ledger.Ports(v, here)
+		for _, o := range g.Members {
+			if o.Node != "" && here(o.Node) {
+				taken[o.Filled.Port] = true
+			}
 		}
-	}
-	for c.Port > 0 && taken[c.Port] {
-		c.Port++
+		c.Port = api.FreePort(c.Port, taken)
 	}
 	m.Node, m.Last, m.Attempt, m.Filled, m.Leaving, m.Exit, m.Code = node, node, m.Attempt+1, &c, false, "", 0
 }
 
-// fill fills the placeholders of the i-th member, now that it is known where all core ones are.
-func (g Group) fill(v ledger.View, i int) {
+// filled is the k-th of c with its placeholders filled, now that it is known where all core members are.
+func (g Group) filled(v ledger.View, c *api.Component, index int) *api.Component {
 	hosts := map[api.ExecutorID][]string{}
 	for _, k := range g.core() {
 		m := g.Members[k]
@@ -172,11 +173,14 @@ func (g Group) fill(v ledger.View, i int) {
 		}
 		hosts[m.Of] = append(hosts[m.Of], api.Address(host(v, m.Last), port))
 	}
+	filled, _ := g.Filled(c, index, hosts) // What was taken in can be.
+	return filled
+}
+
+// fill fills the placeholders of the i-th member.
+func (g Group) fill(v ledger.View, i int) {
 	m := &g.Members[i]
-	filled, err := g.Filled(m.Of, m.Index, hosts)
-	if err != nil {
-		return // Groups that were taken in can be filled.
-	}
+	filled := g.filled(v, g.Component(m.Of), m.Index)
 	filled.Port, filled.Count = m.Filled.Port, 0
 	m.Filled = filled
 }
@@ -231,8 +235,14 @@ func (g Group) fit(v ledger.View, a *ledger.App) error {
 	}
 	for _, n := range v.Nodes() {
 		bytes := wanted[n.Node]
-		if delete(wanted, n.Node); bytes > 0 && (!n.Live() || bytes > v.Free(n)) {
+		if delete(wanted, n.Node); bytes == 0 {
+			continue
+		}
+		if !n.Live() || bytes > v.Free(n) {
 			return fmt.Errorf("%v of components of %s do not fit node %s, which has %v left", bytes, a.ID, n.Node, v.Free(n))
+		}
+		if err := told(v, a, n); err != nil {
+			return err
 		}
 	}
 	if len(wanted) > 0 {

@@ -21,7 +21,7 @@ func described(t testing.TB) (*ledgertest.Cluster, *api.Group) {
 		{Name: "chief", Class: api.ComponentCore, Memory: units.GiB, Command: []string{`{{hosts "ps"}}`}},
 		{Name: "ps", Class: api.ComponentCore, Count: 2, Memory: 6 * units.GiB, Port: 7000, Command: []string{"{{index}}"}},
 		{Name: "more", Class: api.ComponentElastic, Count: 3, Memory: 4 * units.GiB, Port: 8000, Command: []string{`{{count "more"}}`}}}}
-	if err := g.Validate(false); err != nil {
+	if err := g.Validate(nil); err != nil {
 		t.Fatal(err)
 	}
 	c.Know(ledger.Registered{ID: app, Name: "p", Serial: 1, Tenant: ledger.Tenant{Launch: api.Launch{Heap: 6 * units.GiB}, Nodes: api.NodeRange{Group: g.Room(true)}},

@@ -81,14 +81,18 @@ func (s State) lodges() []ledger.Lodging {
 func (s State) awaits() bool { return s.Component != nil && !s.Came }
 
 // after is s of a after a fact: it starts with a, and runs nowhere when a has ended otherwise than by its word.
-func after(s State, _ ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
+func after(s State, v ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
 	if s.Component == nil {
 		return s, false
 	}
 	was := s
 	switch f := f.(type) {
 	case ledger.Started:
-		s.Node, s.Last, s.Attempt = f.Driver, f.Driver, 1
+		g := GroupOf(a)
+		if core := g.core(); len(core) > 0 && g.Members[core[0]].Node == "" {
+			g = g.started(v, f.Group)
+		}
+		s.Node, s.Last, s.Attempt, s.Component = f.Driver, f.Driver, 1, g.filled(v, s.Component, 0)
 	case ledger.DriverCame:
 		s.Came, s.Running = true, true
 	case ledger.RunEnded:
@@ -121,18 +125,26 @@ func (f Taken) Apply(v ledger.View, a *ledger.App, s *State) error {
 	if f.Node == "" {
 		return nil
 	}
-	s.Attempt = 1
-	return room(v, f.Node, f.Component)
+	s.Attempt, s.Component = 1, GroupOf(a).filled(v, f.Component, 0)
+	return room(v, a, f.Node, f.Component)
 }
 
-// room says why a driver cannot be put on a node.
-func room(v ledger.View, node string, c *api.Component) error {
+// room says why the driver of a cannot be put on a node.
+func room(v ledger.View, a *ledger.App, node string, c *api.Component) error {
 	n := v.Node(node)
 	if n == nil || !n.Live() {
 		return fmt.Errorf("node %s takes no driver", node)
 	}
 	if free := v.Free(n); free < c.Memory {
 		return fmt.Errorf("a driver of %v does not fit node %s, which has %v left", c.Memory, node, max(0, free))
+	}
+	return told(v, a, n)
+}
+
+// told says why the Plan of n does not hold a.
+func told(v ledger.View, a *ledger.App, n *ledger.Node) error {
+	if !ledger.Tells(v, n, a, &a.Tenant.Launch) {
+		return fmt.Errorf("the plan of node %s does not hold %s", n.Node, a.ID)
 	}
 	return nil
 }

@@ -56,6 +56,19 @@ func (s Seating) Nodes() []string {
 	}
 }
 
+// On names each node that runs something of it, once.
+func (s Seating) On() []string {
+	on := slices.Clone(s.Group)
+	if s.Driver != "" {
+		on = append(on, s.Driver)
+	}
+	for _, seat := range s.Seats {
+		on = append(on, seat.Node.Node)
+	}
+	slices.Sort(on)
+	return slices.Compact(on)
+}
+
 // Within is s with at most so many executors, started by launch: of those that fill a node, fewer where most
 // are, one on each node at least.
 func (s Seating) Within(executors int, launch api.Launch) Seating {

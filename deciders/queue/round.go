@@ -124,11 +124,11 @@ func (h *round) seats(a *ledger.App, most int) (placement.Seating, error) {
 	s, err := places.Seats(h.outlook, a, room)
 	// Plans are seldom full: all are looked at where one is that was chosen, or where that may be why nodes are too few.
 	if err != nil && placement.Least(a) > 1 ||
-		slices.ContainsFunc(s.Seats, func(s placement.Seat) bool { return h.full(s.Node, a) }) {
+		slices.ContainsFunc(s.On(), func(node string) bool { return h.full(h.view.Node(node), a) }) {
 		s, err = places.Seats(h.outlook, a, func(n *ledger.Node) units.Bytes {
 			free := room(n)
-			if free >= a.Tenant.Claim() && h.full(n, a) {
-				full = &fullPlan{n.Node, a.Tenant.Launch.Bytes()}
+			if free > 0 && h.full(n, a) {
+				full = &fullPlan{n.Node, told(a)}
 				return 0
 			}
 			return free
@@ -140,7 +140,10 @@ func (h *round) seats(a *ledger.App, most int) (placement.Seating, error) {
 	return s, err
 }
 
-// full reports whether n's Plan, which has to go through the bus, does not hold a's launch too. As
+// told is what a Plan has of a.
+func told(a *ledger.App) int { return ledger.Told(a, &a.Tenant.Launch) }
+
+// full reports whether n's Plan, which has to go through the bus, does not hold a too. As
 // with memory, those who come do not take what the head waits for.
 func (h *round) full(n *ledger.Node, a *ledger.App) bool {
 	used := h.view.LaunchBytes(n) + h.told[n.Node]
@@ -149,19 +152,19 @@ func (h *round) full(n *ledger.Node, a *ledger.App) bool {
 	}
 	free := api.MostPlanLaunches - used
 	if head := h.kept[n.Node]; head != nil {
-		spare := api.MostPlanLaunches - head.Tenant.Launch.Bytes() - h.told[n.Node]
+		spare := api.MostPlanLaunches - told(head) - h.told[n.Node]
 		for _, t := range h.view.Allocations(n.Node) {
 			if t.App.Instant(t.App.Tenant.Began) >= since(head) {
-				spare -= t.App.Tenant.Launch.Bytes()
+				spare -= told(t.App)
 			}
 		}
 		free = min(free, spare)
 	}
-	return a.Tenant.Launch.Bytes() > free
+	return told(a) > free
 }
 
 // fullPlan says that the Plan of a node does not hold an application beside others, which has
-// that many bytes. Alone any launch fits (api.MostLaunch).
+// that many bytes. Alone any application fits (api.MostLaunch, api.MostGroup).
 type fullPlan struct {
 	node string
 	mine int
@@ -170,8 +173,8 @@ type fullPlan struct {
 // Error implements error.
 func (e *fullPlan) Error() string {
 	return fmt.Sprintf(
-		"the plan of node %s has no room: a plan takes %d bytes of Java options, class paths and environments, and this "+
-			"application has %d: "+
+		"the plan of node %s has no room: a plan takes %d bytes of Java options, class paths, commands and environments, "+
+			"and this application has %d: "+
 			"shorten them, or wait until others have ended", e.node, api.MostPlanLaunches, e.mine)
 }
 
@@ -181,6 +184,9 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 	tenant.Launch.OffHeap = s.OffHeap
 	end := h.ofWaiting(a, h.view.Now())
 	h.served(a)
+	for _, node := range s.On() {
+		h.told[node] += told(a)
+	}
 	if s.Driver != "" {
 		h.taken[s.Driver] += a.Tenant.Nodes.Driver
 	}
@@ -194,7 +200,6 @@ func (h *round) take(a *ledger.App, s placement.Seating) {
 		} else {
 			h.taken[seat.Node.Node] += by
 		}
-		h.told[seat.Node.Node] += a.Tenant.Launch.Bytes()
 		if h.ends != nil && end > 0 {
 			h.expectChange(seat.Node.Node, change{end, by})
 		}

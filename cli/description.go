@@ -49,6 +49,9 @@ type describedComponent struct {
 // described is a description as it is submitted: its group, nil where it is of Spark alone, and where the files of each
 // component are.
 type described struct {
+	// path is where the description is, and dir that of its files.
+	path, dir string
+
 	name  string
 	group *api.Group
 	files []*nodeSubmission
@@ -89,6 +92,14 @@ func describe(ctx context.Context, l *launch) (err error) {
 		for flag, value := range l.line.own {
 			line.own[flag] = value
 		}
+		if file := line.last[optionProperties]; file != "" && !filepath.IsAbs(file) {
+			line.last[optionProperties] = filepath.Join(group.dir, file)
+		}
+		for i, file := range line.extra {
+			if !filepath.IsAbs(file) {
+				line.extra[i] = filepath.Join(group.dir, file)
+			}
+		}
 		line.detach, line.dry = l.line.detach, l.line.dry
 		l.line = line
 	}
@@ -117,22 +128,24 @@ func readDescription(path string) (d description, to *described, err error) {
 	}
 	read := yaml.NewDecoder(bytes.NewReader(body))
 	read.KnownFields(true)
-	var faults []string
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if err := read.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
 		var typed *yaml.TypeError
 		if !errors.As(err, &typed) {
 			return d, nil, command.Usagef("%s: %v", path, err)
 		}
-		faults = typed.Errors
+		for _, fault := range typed.Errors {
+			add("%s", fault)
+		}
 	}
-	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	to = &described{name: d.Name, spark: d.Spark != nil}
+	to = &described{path: path, dir: filepath.Dir(path), name: d.Name, spark: d.Spark != nil}
 	if to.name == "" {
 		to.name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
 	if d.Deadline != "" {
 		if _, err := typedDeadline("deadline", d.Deadline); err != nil {
-			add("%v", err)
+			add("%w", err)
 		}
 	}
 	if d.Class != "" && !api.Class(d.Class).Known() {
@@ -145,9 +158,9 @@ func readDescription(path string) (d description, to *described, err error) {
 		to.group = &api.Group{Main: api.ExecutorID(d.Main)}
 	}
 	for i := range d.Components {
-		c, files, wrong := d.Components[i].component(filepath.Dir(path))
+		c, files, wrong := d.Components[i].component(to.dir)
 		for _, fault := range wrong {
-			add("components[%d]: %s", i, fault)
+			add("components[%d]: %w", i, fault)
 		}
 		to.group.Components = append(to.group.Components, c)
 		to.files = append(to.files, files)
@@ -162,14 +175,15 @@ func readDescription(path string) (d description, to *described, err error) {
 		}
 	}
 	if len(faults) > 0 {
-		return d, nil, command.Usagef("%s: %s", path, strings.Join(faults, "; "))
+		return d, nil, command.Usagef("%s: %w", path, errors.Join(faults...))
 	}
 	return d, to, nil
 }
 
 // component is c as it is submitted, with where its files are, below dir where they have no other place, and what is
 // wrong with it that only this machine knows.
-func (c *describedComponent) component(dir string) (to api.Component, files *nodeSubmission, wrong []string) {
+func (c *describedComponent) component(dir string) (to api.Component, files *nodeSubmission, wrong []error) {
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	to = api.Component{Name: api.ExecutorID(c.Name), Class: api.ComponentClass(c.Class), Cores: units.Cores(c.Cores),
 		Command: c.Command, Env: c.Environment, Image: c.Image, Port: c.Port, Count: 1}
 	if c.Class == "" {
@@ -177,24 +191,22 @@ func (c *describedComponent) component(dir string) (to api.Component, files *nod
 	}
 	if c.Count != nil {
 		if to.Count = *c.Count; to.Count < 1 {
-			wrong = append(wrong, fmt.Sprintf("count is %d, want 1 or more", to.Count))
+			add("count is %d, want 1 or more", to.Count)
 		}
 	}
 	var err error
 	if to.Memory, err = units.ParseBytes(c.Memory, units.MiB); err != nil || to.Memory <= 0 {
-		wrong, to.Memory = append(wrong, fmt.Sprintf("memory %q: want a size such as 512m or 2g", c.Memory)), 1
+		add("memory %q: want a size such as 512m or 2g", c.Memory)
+		to.Memory = 1
 	}
-	files = &nodeSubmission{}
+	files = &nodeSubmission{dir: dir}
 	for _, path := range c.Files {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
-		}
 		if _, err := files.file("files", path); err != nil {
-			wrong = append(wrong, err.Error())
+			add("%w", err)
 		}
 	}
 	if err := files.digests(); err != nil {
-		wrong = append(wrong, err.Error())
+		add("%w", err)
 	}
 	to.Files = files.driver.Files
 	return to, files, wrong

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -41,27 +42,18 @@ func onNodes(ctx context.Context, l *launch) error {
 	}
 	defer done()
 	sayAside(l.Stderr, l.aside)
-	for _, s := range files {
-		if s.l = l; asked.DryRun {
-			err = s.digests()
-		} else {
-			err = s.upload(ctx, conn)
+	var signals chan os.Signal
+	reply, err := handOver(ctx, conn, l, files, asked.DryRun, func() (api.Submit, error) {
+		if signals == nil {
+			signals = catchSignals() // From here on there may be something to end.
 		}
-		if err != nil {
-			return err
-		}
-	}
-	signals := catchSignals() // From here on there may be something to end.
-	defer signal.Stop(signals)
-	r, err := register(elapsed())
-	if err != nil {
-		return err
-	}
-	asked.Register = &r
-	reply, err := (&nodeSubmission{l: l}).ask(ctx, conn, api.VerbSubmit, func() api.Submit {
-		r.Elapsed = elapsed()
-		return asked
+		r, err := register(elapsed())
+		asked.Register = &r
+		return asked, cmp.Or(err, ctx.Err())
 	})
+	if signals != nil {
+		defer signal.Stop(signals)
+	}
 	if err == nil && asked.DryRun {
 		fmt.Fprintln(l.Stdout, reply.Message)
 		return nil
@@ -78,6 +70,32 @@ func onNodes(ctx context.Context, l *launch) error {
 	}
 	f := &following{l: l, conn: conn, app: app}
 	return f.run(ctx, signals)
+}
+
+// uploadsMost is how often files go up: a planner keeps those for a while that no application is started with yet, and
+// another planner that takes over may not have them.
+const uploadsMost = 3
+
+// handOver brings files to the planner, and what is asked for that is started with them.
+func handOver(ctx context.Context, conn client, l *launch, files []*nodeSubmission, dry bool,
+	asked func() (api.Submit, error)) (reply api.ControlReply, err error) {
+	for range uploadsMost {
+		for _, s := range files {
+			if s.l = l; dry {
+				err = s.digests()
+			} else {
+				err = s.upload(ctx, conn)
+			}
+			if err != nil {
+				return reply, err
+			}
+		}
+		reply, err = ask(ctx, conn, l.Stderr, api.VerbSubmit, asked)
+		if api.KindOf(err) != api.KindNotFound {
+			return reply, err
+		}
+	}
+	return reply, err
 }
 
 // following is an application that is followed to its end.
@@ -113,7 +131,7 @@ func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {
 				f.kill(sig)
 			}
 		case <-ctx.Done():
-			if f.killed == 0 {
+			if f.killed == 0 && context.Cause(ctx) == context.Canceled { // By no signal, which comes by itself.
 				f.kill(syscall.SIGTERM)
 			}
 			ctx = context.WithoutCancel(ctx)

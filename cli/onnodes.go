@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -27,6 +26,8 @@ import (
 // nodeSubmission is an application whose driver a node of Pacer's is to start: --deploy-mode cluster.
 type nodeSubmission struct {
 	l *launch
+	// dir is where files are that have no other place.
+	dir string
 	// settings are all that the driver is to have: of files, of Pacer, of the command line, which wins.
 	settings map[string]string
 	driver   api.Component
@@ -47,7 +48,13 @@ type fileOption struct{ option, setting string }
 
 // newNodeSubmission reads what is submitted. Nothing has gone anywhere.
 func newNodeSubmission(l *launch) (*nodeSubmission, error) {
+	if l.files.missing != nil {
+		return nil, command.Usagef("%s: %w", optionProperties, l.files.missing)
+	}
 	s := &nodeSubmission{l: l, settings: map[string]string{}}
+	if l.described != nil {
+		s.dir = l.described.dir
+	}
 	maps.Copy(s.settings, l.files.all)
 	maps.Copy(s.settings, l.settings)
 	maps.Copy(s.settings, l.line.conf)
@@ -221,13 +228,14 @@ func (s *nodeSubmission) file(what, uri string) (string, error) {
 		}
 		name = "/" + strings.TrimLeft(rest, "/")
 	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.dir, name)
+	}
 	st, err := os.Stat(name)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return "", command.Usagef("%s: %s is not there", what, name)
-	case err != nil:
+	if err != nil {
 		return "", command.Usagef("%s: %w", what, err)
-	case !st.Mode().IsRegular():
+	}
+	if !st.Mode().IsRegular() { // To open a pipe may take for ever.
 		return "", command.Usagef("%s: %s is no file", what, name)
 	}
 	from, err := os.Open(name)
@@ -349,9 +357,6 @@ func (s *nodeSubmission) upload(ctx context.Context, conn client) error {
 		if err := s.send(ctx, conn, s.driver.Files[k], from); err != nil {
 			return fmt.Errorf("upload of %s: %w", s.driver.Files[k].Name, err)
 		}
-		if file, ok := from.(io.Closer); ok {
-			_ = file.Close() // It was read.
-		}
 	}
 	return nil
 }
@@ -367,7 +372,8 @@ func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentF
 	buf := make([]byte, api.MostFilePiece)
 	piece := &api.FilePiece{SHA256: f.SHA256, Size: f.Size}
 	for {
-		reply, err := s.ask(ctx, conn, api.VerbUpload, func() api.Submit { return api.Submit{Piece: piece} })
+		reply, err := ask(ctx, conn, s.l.Stderr, api.VerbUpload,
+			func() (api.Submit, error) { return api.Submit{Piece: piece}, ctx.Err() })
 		there := reply.Piece
 		if err != nil || there == nil || there.Offset >= f.Size {
 			return err
@@ -381,18 +387,22 @@ func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentF
 }
 
 // ask asks the planner, again for a while where it does not answer or says that it cannot now. A request that comes
-// twice is done once.
-func (s *nodeSubmission) ask(ctx context.Context, conn client, verb api.Verb,
-	what func() api.Submit) (api.ControlReply, error) {
+// twice is done once. One that is under way is answered even when ctx ends: what was taken has to be known.
+func ask(ctx context.Context, conn client, w io.Writer, verb api.Verb,
+	what func() (api.Submit, error)) (api.ControlReply, error) {
 	for until, said := time.Now().Add(sendFor), false; ; said = true {
-		limit, cancel := context.WithTimeout(ctx, requestTimeout)
-		reply, err := conn.Control(limit, verb, api.ControlRequest{Query: &api.Query{Submit: new(what())}})
+		asked, err := what()
+		if err != nil {
+			return api.ControlReply{}, err
+		}
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+		reply, err := conn.Control(limit, verb, api.ControlRequest{Query: &api.Query{Submit: &asked}})
 		cancel()
-		if api.KindOf(err) != api.KindTransient || ctx.Err() != nil || time.Now().After(until) {
+		if api.KindOf(err) != api.KindTransient || time.Now().After(until) {
 			return reply, err
 		}
 		if !said {
-			fmt.Fprintf(s.l.Stderr, "pacer: %v; trying again for up to %v\n", err, sendFor)
+			fmt.Fprintf(w, "pacer: %v; trying again for up to %v\n", err, sendFor)
 		}
 		select {
 		case <-ctx.Done():

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -70,14 +72,16 @@ func TestADriversCommandLine(t *testing.T) {
 func TestSubmissionsThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	for want, args := range map[string][]string{
-		"the application: " + dir + "/none.py is not there": {dir + "/none.py"},
-		"--jars: " + dir + " is no file":                    {"--jars", dir, "spark-internal"},
-		`spark.driver.memory "much"`:                        {"--driver-memory", "much", "spark-internal"},
-		`spark.driver.cores "0"`:                            {"--driver-cores", "0", "spark-internal"},
-		`spark.driver.memoryOverheadFactor "x"`:             {"--conf", "spark.driver.memoryOverheadFactor=x", "spark-internal"},
+		"66 the application: stat " + dir + "/none.py: no such file": {dir + "/none.py"},
+		"66 --archives: stat " + dir + "/none.zip: no such file":     {"--archives", dir + "/none.zip#d", "spark-internal"},
+		"64 --jars: " + dir + " is no file":                          {"--jars", dir, "spark-internal"},
+		`64 spark.driver.memory "much"`:                              {"--driver-memory", "much", "spark-internal"},
+		`64 spark.driver.cores "0"`:                                  {"--driver-cores", "0", "spark-internal"},
+		`64 spark.driver.memoryOverheadFactor "x"`:                   {"--conf", "spark.driver.memoryOverheadFactor=x", "spark-internal"},
 	} {
-		if _, err := submitted(t, nil, args...); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v, want %q", args, err, want)
+		_, err := submitted(t, nil, args...)
+		if said := fmt.Sprintf("%d %v", command.ExitCode(err), err); !strings.HasPrefix(said, want) || strings.Contains(said, "\n") {
+			t.Errorf("%q: %s, want %q", args, said, want)
 		}
 	}
 }
@@ -124,6 +128,66 @@ func (s *slow) Control(_ context.Context, verb api.Verb, r api.ControlRequest) (
 		s.has[p.SHA256] = append(s.has[p.SHA256], p.Data[:len(p.Data)-len(p.Data)/3]...)
 	}
 	return api.ControlReply{Piece: &api.FilePiece{SHA256: p.SHA256, Size: p.Size, Offset: int64(len(s.has[p.SHA256]))}}, nil
+}
+
+// forgetful is a planner that has lost what was uploaded before it is asked to start what is submitted, so often; it is
+// ended while it answers where ended is not nil.
+type forgetful struct {
+	client
+	losses         int
+	pieces, starts int
+	ended          context.CancelFunc
+}
+
+func (p *forgetful) Control(ctx context.Context, verb api.Verb, r api.ControlRequest) (api.ControlReply, error) {
+	if p.ended != nil {
+		p.ended()
+	}
+	if ctx.Err() != nil {
+		return api.ControlReply{}, ctx.Err()
+	}
+	if verb == api.VerbUpload {
+		p.pieces++
+		f := r.Query.Submit.Piece
+		return api.ControlReply{Piece: &api.FilePiece{SHA256: f.SHA256, Size: f.Size, Offset: f.Offset + int64(len(f.Data))}}, nil
+	}
+	if p.starts++; p.starts <= p.losses {
+		return api.ControlReply{}, api.Errorf(api.KindNotFound, "file f was not uploaded")
+	}
+	return api.ControlReply{Message: "taken"}, nil
+}
+
+// Files go up again where the planner that is to start what they are for has lost them, a few times. A signal ends it
+// between two requests: one under way is answered, for it may have an application taken.
+func TestHandOver(t *testing.T) {
+	over := func(ctx context.Context, p *forgetful, files bool) (api.ControlReply, error) {
+		s, err := submitted(t, map[string]string{"a": "b"}, "spark-internal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !files {
+			s.driver.Files, s.sources = nil, nil
+		}
+		return handOver(ctx, p, s.l, []*nodeSubmission{s}, false, func() (api.Submit, error) { return api.Submit{}, ctx.Err() })
+	}
+	for losses, starts := range map[int]int{0: 1, 2: 3, 9: uploadsMost} {
+		p := &forgetful{losses: losses}
+		r, err := over(t.Context(), p, true)
+		if (err == nil) != (losses < uploadsMost) || (err == nil) != (r.Message == "taken") || p.starts != starts || p.pieces != 2*starts {
+			t.Errorf("lost %d times: %q, %v after %d pieces and %d requests", losses, r.Message, err, p.pieces, p.starts)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &forgetful{ended: cancel}
+	if _, err := over(ctx, p, true); !errors.Is(err, context.Canceled) || p.pieces != 1 || p.starts != 0 {
+		t.Errorf("ended: %v after %d pieces and %d requests", err, p.pieces, p.starts)
+	}
+	// Ended while it is taken, it is taken: what was taken is known, and can be ended.
+	ctx, cancel = context.WithCancel(t.Context())
+	p = &forgetful{ended: cancel}
+	if r, err := over(ctx, p, false); err != nil || r.Message != "taken" {
+		t.Errorf("ended while it is taken: %q, %v", r.Message, err)
+	}
 }
 
 // A file goes up whole, however little of it a planner takes at once.

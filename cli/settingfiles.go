@@ -14,7 +14,11 @@ import (
 )
 
 // settingFiles are the settings that spark-submit takes from files, and the file of each.
-type settingFiles struct{ all, from map[string]string }
+type settingFiles struct {
+	all, from map[string]string
+	// missing is of a file that is not there, which spark-submit itself reports where that runs.
+	missing error
+}
 
 // said names where a user says a setting that the flag sets too ("" for none): the flag, --conf, or the
 // file.

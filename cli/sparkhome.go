@@ -146,8 +146,10 @@ func (sp spark) properties(s submission, getenv func(string) string) (settingFil
 	f := settingFiles{all: map[string]string{}, from: map[string]string{}}
 	for _, path := range append(paths, s.extra...) {
 		read := map[string]string{}
-		// spark-submit itself reports a file that is not there.
-		if err := readProperties(path, read); err != nil && !os.IsNotExist(err) {
+		err := readProperties(path, read)
+		if os.IsNotExist(err) {
+			f.missing = err
+		} else if err != nil {
 			return f, fmt.Errorf("read %s: %w", path, err)
 		}
 		for key, value := range read {

@@ -157,8 +157,12 @@ func (l *launch) submit(ctx context.Context) error {
 	if err := l.read(ctx); err != nil {
 		return err
 	}
-	if l.nodes {
+	switch {
+	case l.nodes:
 		return onNodes(ctx, l)
+	case l.described != nil:
+		return command.Usagef("%s: spark: submit: --master and --deploy-mode: want none, a node of Pacer's starts the driver",
+			l.described.path)
 	}
 	env := l.authenticate()
 	conn, done, err := l.askedPlanner(ctx)

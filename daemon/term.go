@@ -70,12 +70,13 @@ func (p *PlannerDaemon) newTerm(t *term, who shelf) (*term, error) {
 	}
 	t.undo.add(func() error { t.access.clerk.Wait(); return nil })
 	t.undo.add(t.uploads.close)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.undo.add(func() error { cancel(); return nil })
 	if t.shared != nil {
 		t.uploads.unknown = true
-		ctx, cancel := context.WithCancel(context.Background())
-		t.undo.add(func() error { cancel(); return nil })
 		go t.shareFiles(ctx)
 	}
+	go t.uploads.tidy(ctx)
 	return t, nil
 }
 

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -120,6 +121,13 @@ func (u *uploads) observe(users func(api.AppID) string, inner func(ledger.Change
 			u.mu.Unlock()
 		}
 		inner(c)
+	}
+}
+
+// tidy removes what no application is started with, though nobody uploads any more, until ctx ends.
+func (u *uploads) tidy(ctx context.Context) {
+	for pause(ctx, unusedFor) {
+		u.sweep(u.now(), unusedFor, u.files()...)
 	}
 }
 
@@ -305,7 +313,7 @@ func (u *uploads) lacks(user string, files []api.ComponentFile) error {
 	}
 	for _, f := range files {
 		if st, err := os.Stat(u.path(user, f.SHA256)); err != nil || st.Size() != f.Size {
-			return api.Errorf(api.KindInvalid, "file %s (%s) was not uploaded, or has another size", f.Name, f.SHA256)
+			return api.Errorf(api.KindNotFound, "file %s (%s) was not uploaded, or has another size", f.Name, f.SHA256)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -157,6 +158,32 @@ func TestUploadsGoWithTheirApplications(t *testing.T) {
 	if left := u.files(); len(left) != 0 {
 		t.Errorf("left are %v", left)
 	}
+}
+
+// A file that goes up for nothing is gone after a while, though nobody uploads any more.
+func TestUploadsForNothingGo(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		u := newUploads(t, dir, units.GiB)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		body := []byte("content")
+		whole, part := api.FilePiece{SHA256: digestOf(body), Size: 7, Data: body}, api.FilePiece{SHA256: digestOf(nil), Size: 9, Data: body}
+		for _, p := range []api.FilePiece{whole, part} {
+			if _, err := u.take("ann", &p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := u.take("ann", &whole); err != nil { // It has the bubble's time now.
+			t.Fatal(err)
+		}
+		go u.tidy(ctx)
+		time.Sleep(2*unusedFor + time.Second)
+		synctest.Wait()
+		if left, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(left) != 0 || len(u.coming) != 0 {
+			t.Errorf("left are %v", left)
+		}
+	})
 }
 
 // together are objects in memory.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -90,6 +91,10 @@ func (sh *Shell) Execute(ctx context.Context, root *cobra.Command, args []string
 	fmt.Fprintf(sh.Stderr, "%s: %s\n", sh.Name, oneLine(err))
 	if c == nil && strings.HasPrefix(err.Error(), "unknown command") {
 		return ExitUsage // cobra has no type for it.
+	}
+	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil &&
+		strings.HasPrefix(cause.Error(), syscall.SIGTERM.String()) {
+		return ExitSignal + int(syscall.SIGTERM)
 	}
 	return ExitCode(err)
 }

@@ -3,6 +3,7 @@ package org.apache.spark.pacer
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.net.URI
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.AccessDeniedException
 import java.util.EnumSet
 import java.util.concurrent.ConcurrentHashMap
 
@@ -110,7 +111,7 @@ private[spark] final class DirectFileSystem extends FilterFileSystem {
         case None => throw new FileNotFoundException(f.toString)
       }
     case OfTask(_) | OfJob(_, _) => throw new FileNotFoundException(f.toString)
-    case _ => super.getFileStatus(f)
+    case _ => told(super.getFileStatus(f))
   }
 
   override def open(f: Path, buffer: Int): FSDataInputStream = at(f) match {
@@ -176,13 +177,13 @@ private[spark] final class DirectFileSystem extends FilterFileSystem {
   }
 
   /** The names below a directory, by one listing, and the attempts that its manifest names. */
-  private def found(ds: String): (Seq[String], Set[String]) = try {
+  private def found(ds: String): (Seq[String], Set[String]) = told(try {
     val root = new Path(ds).toUri
     val names = RemoteIterators.toList(fs.listFiles(new Path(ds), true)).asScala.map(s => root.relativize(s.getPath.toUri).getPath).toSeq
     (names, if (names.contains(Success)) read(new Path(ds, Success)).flatMap(DirectOutput.attempts).getOrElse(Set.empty) else Set.empty)
   } catch {
     case _: FileNotFoundException => (Nil, Set.empty)
-  }
+  })
 
   private def read(manifest: Path): Option[String] = try {
     Some(Using.resource(fs.open(manifest))(in => new String(in.readAllBytes(), UTF_8)))
@@ -252,6 +253,13 @@ private object DirectFileSystem {
   private val said = ConcurrentHashMap.newKeySet[String]()
 
   private def unknown(what: String) = new IOException(s"pacer: $what is unknown to spark.pacer.output=direct: as-is writes the classic way")
+
+  /** A call of which a line is said where the store denies it: in the driver, for those of tasks are told there, too. */
+  private def told[T](call: => T): T = try call catch {
+    case e: AccessDeniedException =>
+      ObjectOutput.denied(e.toString).filter(_ => said.add("denied")).foreach(Stderr.say)
+      throw e
+  }
 
   private def classic(f: Path, why: String): Unit =
     if (said.add(why)) Stderr.say(s"${f.toString.replaceFirst("/_temporary.*", "")} is written the classic way: $why")

@@ -78,6 +78,15 @@ private[spark] object ObjectOutput {
     Seq("fileoutputcommitter.cleanup.skipped", "fileoutputcommitter.cleanup-failures.ignored").map("spark.hadoop.mapreduce." + _ -> "false") :+
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs" -> "true"
 
+  private val Denied = """AccessDeniedException: (\w[\w.+-]*://\S+?):\s""".r.unanchored
+
+  /** What is said of a failure for which a store denies an object, None of another one. */
+  def denied(failure: String): Option[String] = failure match {
+    case Denied(path) => Some(s"$path: the store denies it to this application's credentials " +
+      s"(spark.hadoop.fs.${path.takeWhile(_ != ':')}.*), or the bucket's policy does")
+    case _ => None
+  }
+
   /** The configuration by which a direct file system finds the store's own. */
   def beneath(scheme: String, conf: Configuration): Configuration = {
     val own = new Configuration(conf)

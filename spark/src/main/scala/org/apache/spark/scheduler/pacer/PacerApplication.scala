@@ -34,14 +34,12 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
   override protected def unaccepted(why: Throwable): Unit =
     throw PlannedApplication.untaken(settings, why).fold(why)(PacerConf.refuse)
 
-  /**
-   * Says once, when a task may not use a file, what Spark does not know: its executors may have
-   * another user than the driver, and root's always have.
-   */
-  override def taskFailed(reason: String): Unit = if (!explained && PacerApplication.denied(reason)) {
-    explained = true
-    say("a task may not use a file: executors do not run as root, nor as a user that their node does not know. " +
-      "What they use has to be open to them; node.executor-user names another user")
+  /** Says once why a task may not use a file. */
+  override def taskFailed(reason: String): Unit = if (!explained) {
+    PacerApplication.denied(reason).foreach { line =>
+      explained = true
+      say(line)
+    }
   }
 
   override protected def launch: Launch = {
@@ -76,10 +74,15 @@ private[scheduler] final class PacerApplication(scheduler: StageBoundTaskSchedul
 }
 
 private[scheduler] object PacerApplication {
-  /** Whether a task failed because it may not use a file, as the JVM, Hadoop or Python says it. */
-  private[pacer] def denied(failure: String): Boolean =
+  /**
+   * What Spark does not know of a task that may not use a file, as the JVM, Hadoop or Python says it: its executors may
+   * have another user than the driver, and root's always have.
+   */
+  private[pacer] def denied(failure: String): Option[String] = ObjectOutput.denied(failure).orElse(Option.when(
     Seq("Permission denied", "AccessDeniedException", "Mkdirs failed to create").exists(failure.contains) ||
-      failure.contains("Cannot run program") && failure.contains("No such file") // It may be where executors cannot look.
+      failure.contains("Cannot run program") && failure.contains("No such file"))( // It may be where executors cannot look.
+    "a task may not use a file: executors do not run as root, nor as a user that their node does not know. " +
+      "What they use has to be open to them; node.executor-user names another user"))
 
   /** Spark's home: as configured, else where its jars are. */
   def sparkHome(sc: SparkContext): String = sc.getSparkHome().getOrElse {

@@ -12,6 +12,10 @@ class PacerApplicationTest {
         "PermissionError: [Errno 13] Permission denied: '/root/out'" -> true,
         "java.io.FileNotFoundException: /tmp/in.csv (No such file or directory)" -> false,
         "ValueError: invalid literal for int()" -> false)) {
-      assertEquals(denied, PacerApplication.denied(failure), failure)
+      assertEquals(denied, PacerApplication.denied(failure).exists(_.startsWith("a task may not use a file")), failure)
     }
+
+  @Test def aTaskWhoseStoreDeniesAnObject(): Unit =
+    assertEquals(Some("s3a://b/d/part-0: the store denies it to this application's credentials (spark.hadoop.fs.s3a.*), or the bucket's policy does"),
+      PacerApplication.denied("java.nio.file.AccessDeniedException: s3a://b/d/part-0: Writing Object: S3Exception: (Service: S3, Status Code: 403)"))
 }

@@ -14,8 +14,8 @@ E2E=${E2E:-github.com/sparkpacer/pacer/test/e2e}
 newest=$1
 shift
 others=("$@")
-contained='^Test(DeadlineStory|DriverOnNode|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
-told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DriverOnNode(Signals|Restarts)?|DeadlineOnKubernetes|ObjectStore)$'
+contained='^Test(DeadlineStory|DriverOnNode(BesidePrograms)?|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
+told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DriverOnNode(Signals|Restarts|BesidePrograms)?|DeadlineOnKubernetes|ObjectStore)$'
 stories='ALogIsSignedAsItsRun|Entrances|Heartbeats|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
 
 . scripts/beside.sh
@@ -51,7 +51,7 @@ tests() {
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 90m ./test/kubernetes # Builds a Kubernetes once, in 10 minutes.
     for version in "${others[@]}"; do
         run=$stories
-        if [[ $version == "${others[-1]}" ]]; then run+='|DeadlineOnYARN'; else run+='|DeadlineStory'; fi
+        if [[ $version == "${others[-1]}" ]]; then run+='|DeadlineOnYARN|ObjectStore'; else run+='|DeadlineStory'; fi
         scripts/on-spark.sh "$version" "$GO" test -json -vet=off -count 1 -timeout 30m -run "^Test($run)\$" "$E2E"
     done
     step bare scripts/bare.sh

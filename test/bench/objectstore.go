@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/spark"
 	"github.com/sparkpacer/pacer/test/benchline"
 	"github.com/sparkpacer/pacer/test/realenv"
@@ -25,6 +26,8 @@ const (
 	// What calls and copies take of a store that is far.
 	storePerCall = 30 * time.Millisecond
 	storePerMiB  = 100 * time.Millisecond
+	// storeSlack is a deadline over what the direct way takes at all cores.
+	storeSlack = 1.3
 	// storeTrials are jobs whose executors are killed, of storeTrialFiles each.
 	storeTrials     = 20
 	storeTrialFiles = 24
@@ -63,6 +66,7 @@ func objectStoreRows(o trialOptions) []row {
 		{name: "objectstore", minutes: 1 + 4*float64(runs), spark: true,
 			measure: func(t testing.TB, add adder) { stored(t, add, runs) }},
 		{name: "objectstore-kills", minutes: 12, spark: true, measure: storedWrong},
+		{name: "objectstore-deadline", minutes: 6, spark: true, measure: storedLate},
 	}
 }
 
@@ -148,7 +152,7 @@ func storedWrong(t testing.TB, add adder) {
 	want := fmt.Sprintf("RESULT %d %d", n, n*(n-1)/2)
 	for k := range storeTrials {
 		out := fmt.Sprintf("trial%d", k)
-		run := s.Submit(slices.Concat(store.Flags(), []string{"--pacer-mode", "off", "--conf", "spark.pacer.output=direct",
+		run := s.Submit(slices.Concat(store.Flags(false), []string{"--pacer-mode", "off", "--conf", "spark.pacer.output=direct",
 			"--conf", "spark.speculation=true", "--conf", "spark.speculation.multiplier=1.1",
 			"--conf", "spark.speculation.quantile=0.3", "--conf", "spark.executor.cores=1",
 			"test/e2e/testdata/objects.py", "lines", store.URL(out), strconv.Itoa(storeTrialFiles)})...)
@@ -166,6 +170,41 @@ func storedWrong(t testing.TB, add adder) {
 		wrong = append(wrong, bad)
 	}
 	add("objectstore.wrong", benchline.Sum(wrong), "runs")
+}
+
+// storedLate has a job of Spark's write by each way, through Spark's own classes, with a deadline that leaves the direct
+// way some time, and counts those that are late: Hadoop's classic committer copies after the last task.
+func storedLate(t testing.TB, add adder) {
+	store := realenv.NewObjectStore(t)
+	store.PerCall, store.PerMiB = storePerCall, storePerMiB
+	s := realenv.StartUp(t)
+	run := func(way storeWay, flags ...string) api.AppDetail {
+		output := way.name
+		if way.name == "v1" {
+			output = "as-is"
+			for _, setting := range way.settings {
+				flags = append(flags, "--conf", "spark.hadoop."+setting)
+			}
+		}
+		out := fmt.Sprintf("%s%d", way.name, len(s.Apps()))
+		p := s.Submit(slices.Concat(store.Flags(way.name == "magic"), flags, []string{"--conf", "spark.pacer.output=" + output,
+			"test/e2e/testdata/objects.py", "lines", store.URL(out), strconv.Itoa(storeFiles), "only"})...)
+		if code := p.Wait(liveLimit); code != 0 || len(store.Keys(out)) != storeFiles {
+			t.Fatalf("%s: exit %d, %d objects: %s", out, code, len(store.Keys(out)), p.LastWords())
+		}
+		return ended(s)
+	}
+	ways := slices.DeleteFunc(storeWays(), func(w storeWay) bool { return w.name == "v2" })
+	slices.Reverse(ways)
+	deadline := (run(ways[0]).Duration * storeSlack).Duration().Round(time.Millisecond).String()
+	for _, way := range ways {
+		app, late := run(way, "--pacer-deadline", deadline), 0.0
+		if app.ErrorPct == nil || *app.ErrorPct < 0 {
+			late = 1
+		}
+		t.Logf("%s with a deadline of %s: %.1f s, %s", way.name, deadline, float64(app.Duration), app.Headline)
+		add("objectstore.late."+way.name, benchline.One(late), "runs")
+	}
 }
 
 // executorsBelow are the executors among the descendants of a process.

@@ -26,6 +26,8 @@ const bucket = "bucket"
 type ObjectStore struct {
 	// PerCall is what each call takes besides, PerMiB each MiB that is copied.
 	PerCall, PerMiB time.Duration
+	// Denied is a key below which every call is refused, "" for none.
+	Denied string
 
 	t       testing.TB
 	dir     string
@@ -62,6 +64,11 @@ func NewObjectStore(t testing.TB) *ObjectStore {
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(s.count(r))
+			if s.Denied != "" && strings.Contains(r.URL.Path+"?"+r.URL.RawQuery, s.Denied) {
+				w.WriteHeader(http.StatusForbidden)
+				_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>denied by a test</Message></Error>")
+				return
+			}
 			proxy.ServeHTTP(w, r)
 		})}
 	served := make(chan error, 1)
@@ -173,10 +180,10 @@ func (s *ObjectStore) Settings() map[string]string {
 		"fs.s3a.aws.credentials.provider": "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"}
 }
 
-// Flags are those of a submission that reaches it, without spark-hadoop-cloud.
-func (s *ObjectStore) Flags() []string {
+// Flags are those of a submission that reaches it, with spark-hadoop-cloud or without.
+func (s *ObjectStore) Flags(cloud bool) []string {
 	s.t.Helper()
-	flags := []string{"--jars", strings.Join(s.Jars(false), ",")}
+	flags := []string{"--jars", strings.Join(s.Jars(cloud), ",")}
 	for key, value := range s.Settings() {
 		flags = append(flags, "--conf", "spark.hadoop."+key+"="+value)
 	}

@@ -69,10 +69,7 @@ mkdir -p /etc/pacer
 holds "the package is installed" dpkg -i "$first"
 holds "the planner's user is there" id pacer
 if active pacer-planner || active pacer-node || active pacer-executors; then no "a unit was started"; else ok "no unit starts before it is configured"; fi
-cat >>/etc/pacer/config.yaml <<'YAML'
-client:
-  timeout: 1m
-node:
+cat >>/etc/pacer/config.yaml <<'YAML' # Its last section is the node's.
   name: n1
   memory: 4g
   credentials: /etc/pacer/join.key
@@ -80,6 +77,8 @@ node:
   java-home: /opt/java
   archives: "off"
   runtime: process
+client:
+  timeout: 1m
 YAML
 holds "the configuration is valid" pacer config validate
 holds "the planner starts, and says so" systemctl enable --now pacer-planner

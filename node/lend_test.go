@@ -116,6 +116,29 @@ func TestAPromiseWaitsForWhatIsTaken(t *testing.T) {
 	}
 }
 
+// An executor whose loan is taken back before it has started has no share: others have all there is, and newcomers start.
+func TestALoanThatIsTakenBeforeItsStart(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		m := newMachine(t, 8*gib)
+		first, never, third := memoryApp("app-1", 1, gib, 1), batch("app-2", 3*gib), memoryApp("app-3", 1, 0, 0)
+		never.Taken, third.Launch.Heap = never.Executors, 2*gib
+		m.apply(first, never)
+		m.settle()
+		if restarts {
+			m.restart()
+			m.settle()
+		}
+		if got := m.inForce("app-1"); got != 7*gib {
+			t.Errorf("restarted: %v: %v of 8 GiB in force off a heap of 1 GiB", restarts, got)
+		}
+		m.apply(first, never, third)
+		m.settle()
+		if got := m.inForce("app-1"); got != 7*gib-third.Launch.Heap-third.Launch.Overhead || m.runs("app-2") || !m.runs("app-3") {
+			t.Errorf("restarted: %v: %v in force; the taken one runs: %v, the newcomer: %v", restarts, got, m.runs("app-2"), m.runs("app-3"))
+		}
+	}
+}
+
 // Where executors use nearly all memory the node takes back by itself, one at a time, and says so.
 func TestANodeTakesBackByItself(t *testing.T) {
 	m, first := lender(t)

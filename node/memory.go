@@ -110,9 +110,11 @@ func (p *pool) lend(r *roster, now units.Instant) {
 	}
 }
 
-// present reports whether x takes part in the division: it runs, is being started or is to run.
+// present reports whether x takes part in the division: it runs, is being started or is to run. An executor whose loan
+// was taken back before it was started is never to run.
 func present(x *executor) bool {
-	return x.life.state != api.ExecutorExited && (x.life.listed || x.life.here || x.life.launching && x.life.asked)
+	listed := x.life.listed && (x.life.started || !x.memory.loan.taken)
+	return x.life.state != api.ExecutorExited && (listed || x.life.here || x.life.launching && x.life.asked)
 }
 
 // holds reports whether x has memory: it runs or is being started.

@@ -89,10 +89,11 @@ func TestScarceSeedsThatOnceFailed(t *testing.T) {
 	})
 }
 
-// Seeds by which Trial has found what went wrong where a rule of the queue is drawn.
+// Seeds by which Trial has found what went wrong where a rule of the queue is drawn, or how memory is lent.
 func TestSeedsWithRulesThatOnceFailed(t *testing.T) {
 	hold(t, Trial, []found{
 		{"one that waited was failed by silence while its node followed another planner, which had started it", []uint64{322278}},
+		{"a node kept a share for an executor whose loan was taken back before it started", []uint64{1522244310}},
 	})
 }
 

@@ -65,7 +65,7 @@ func (p Parts) Build(ctx context.Context, suites []Suite, dir, file string) erro
 		if err := compile(ctx, dir, "tests/"+s.name(), "test", "-c", module+s.Package); err != nil {
 			return err
 		}
-		list = append(list, entry{s.name(), []string{"-test.v=test2json", "-test.timeout=4m", "-test.run=" + s.Run}})
+		list = append(list, entry{s.name(), []string{"-test.v=test2json", "-test.timeout=8m", "-test.run=" + s.Run}})
 	}
 	data, err := json.Marshal(list)
 	if err != nil {

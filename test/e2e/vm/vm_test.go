@@ -44,7 +44,7 @@ func TestOnCgroupV2(t *testing.T) {
 	if err != nil {
 		t.Skipf("cgroup v2 is not tested on a real kernel: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // Neighbours slow emulation down several times over.
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute) // Neighbours slow emulation down twenty times over.
 	defer cancel()
 	var list []vm.Suite
 	for _, s := range suites {

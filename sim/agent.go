@@ -394,7 +394,6 @@ func (a *agent) start(key node.Key, launch api.Launch, lent bool) {
 		}
 		a.seen.refused.put(key, false)
 		a.seen.lent.put(key, lent)
-		a.seen.drained.put(key, a.draining)
 		a.w.plant.Launch(&a.m, d.spark, key, &launch)
 		a.observe()
 	})

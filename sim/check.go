@@ -29,7 +29,7 @@ import (
 //   - an executor is given back only under a rule that has it, for one that waits; its application keeps what it
 //     needs, and gets none for two minutes;
 //   - no healthy executor is stopped: one that runs for a driver that does, on a node
-//     that is not drained, and that was not given back;
+//     that is not drained, and that was not asked to leave;
 //   - no application is failed that could go on: by silence while its driver lives, by the
 //     loss of executors while it has some or may have others, or by a planner that will not
 //     take it again; nor one that waits, by silence while it can be heard.
@@ -47,8 +47,8 @@ type check struct {
 	front   front
 	latest  map[api.AppID]units.Instant // Of those that wait, and have while others did: when they have to start.
 	starts  []api.AppID                 // Of the planner's step.
-	// given are executors that were asked back, gave is when one of an application last was; gets are those for which they
-	// were: what they fit on is spared for them, whoever comes.
+	// given are executors that were asked to leave, gave is when one of an application last gave one back; gets are those
+	// for which it did: what they fit on is spared for them, whoever comes.
 	given executorSet
 	gave  map[storeApp]units.Instant
 	gets  map[api.AppID]bool
@@ -87,10 +87,10 @@ type nodeSeen struct {
 	// planned are its newest Plans of each planner, newest is the last of all as it was sent.
 	planned []*seenPlan
 	newest  api.Plan
-	// lent are executors that were started with lent memory, drained those whose node was drained while they ran, refused
-	// those whose newest quota was, died those that have gone.
-	lent, drained, refused, died executorSet
-	promised                     units.Bytes // Of its memory, when the check last looked.
+	// lent are executors that were started with lent memory, refused those whose newest quota was, died those that have
+	// gone.
+	lent, refused, died executorSet
+	promised            units.Bytes // Of its memory, when the check last looked.
 	// changed is when an executor came or went, beyond when less than the node's memory was
 	// last wanted, doubled since when more is promised than that, with what lives here and is
 	// strange.
@@ -303,7 +303,7 @@ func (c *check) final() {
 // stopped looks at an executor that a node is about to stop.
 func (c *check) stopped(a *agent, key node.Key) {
 	p := a.m.Find(key)
-	if p == nil || !p.Registered || p.Exited || a.seen.drained[key] || a.draining {
+	if p == nil || !p.Registered || p.Exited || a.draining {
 		return
 	}
 	if d := c.w.driver(p); d.spark.Stopped || d.unwanted || d.refused != nil || key.App != d.reply.AppID {

@@ -200,7 +200,7 @@ func (c *check) recorded(of *control, fact ledger.Fact) {
 			c.starts = append(c.starts, f.App)
 		}
 	case ledger.ExecutorLeaving:
-		if f.For != "" {
+		if c.given[node.Key{App: f.App, ID: f.ID}] = true; f.For != "" {
 			c.gaveBack(of, f)
 		}
 	case ledger.ExecutorTaken:
@@ -217,7 +217,7 @@ func (c *check) recorded(of *control, fact ledger.Fact) {
 // application keeps what it needs.
 func (c *check) gaveBack(of *control, f ledger.ExecutorLeaving) {
 	v := of.engine.View()
-	c.gave[storeApp{of.name, f.App}], c.given[node.Key{App: f.App, ID: f.ID}], c.gets[f.For] = c.w.clock.Now(), true, true
+	c.gave[storeApp{of.name, f.App}], c.gets[f.For] = c.w.clock.Now(), true
 	if p := c.line(v).policy; p.Rule != assign.Flexible && p.Rule != assign.FlexiblePreemptive {
 		c.w.fail("%s gives executor %s back for %s, and the rule is %s", f.App, f.ID, f.For, p.Rule)
 	}

@@ -209,11 +209,7 @@ func (a *agent) lose() {
 }
 
 func (a *agent) drain(verb api.Verb) {
-	if a.draining = verb == api.VerbDrain; a.draining {
-		for _, p := range a.m.Processes() {
-			a.seen.drained.put(p.Key, true)
-		}
-	}
+	a.draining = verb == api.VerbDrain
 	a.w.control.query(verb, api.ControlRequest{Node: a.m.Name})
 }
 

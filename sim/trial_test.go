@@ -119,6 +119,8 @@ func TestSeedsWithFaultsThatOnceFailed(t *testing.T) {
 	hold(t, func(seed uint64) error { return RunChaos(seed, nil) }, []found{
 		{"a node controller that was restarted did not know of a quota beside a CPU time that it could not believe, and gave the cores to others", []uint64{108, 802}},
 		{"an executor that its driver had got and lost again counted as there, though it had been asked to leave", []uint64{3442}},
+		{"the check did not know that an executor was asked to leave a drained node before it had begun: its node heard of that late",
+			[]uint64{1741907569}},
 		{"a lost node was sent a Plan without an executor that it had started before it was lost, and stopped it", []uint64{100547}},
 	})
 }

@@ -81,7 +81,7 @@ func (s *Submit) Told() (all int) {
 		g = &Group{}
 	}
 	of := func(c *Component) int {
-		longest, _ := g.longest(c) // Of what Validate refuses as far as it goes.
+		longest, _ := g.longest(c) // As far as it goes where Validate refuses it.
 		return max(c.Bytes(), longest.Bytes()) * c.Members()
 	}
 	if s.Driver != nil {
@@ -103,8 +103,8 @@ func (g *Group) Component(name ExecutorID) *Component {
 	return nil
 }
 
-// Validate reports every fault of g at once, whose application has that driver, nil for none. It works no longer on what
-// is too large than on what is taken.
+// Validate reports every fault of g at once, whose application has that driver, nil for none. It works no longer on a
+// group that is too large than on one that is taken.
 func (g *Group) Validate(driver *Component) error {
 	var f faults
 	if f.count("the number of components", len(g.Components), MostMembers); len(f.list) > 0 {

@@ -16,7 +16,7 @@ func member(name string, command ...string) api.Component {
 	return api.Component{Name: api.ExecutorID(name), Class: api.ComponentCore, Memory: units.MiB, Command: command}
 }
 
-// What is taken in fits a Plan by the bound that its sender and its node share: whatever hosts the programs get, each is
+// A group that is taken fits a Plan by the bound that its sender and its node share: whatever hosts the programs get, each is
 // valid for its node, and all together are no more than was counted.
 func TestFilledComponentsAreNoLongerThanCounted(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -66,7 +66,7 @@ func TestFilledComponentsAreNoLongerThanCounted(t *testing.T) {
 	})
 }
 
-// What would take a planner's memory or time is refused in a line, by as much work as what is taken.
+// A group that would take a planner's memory or time is refused in a line, by as much work as one that is taken.
 func TestGroupsWithoutEnd(t *testing.T) {
 	many := member("many", "x")
 	many.Count, many.Port = 1<<40, 2000

@@ -21,7 +21,7 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-// What cannot be is said in one line with the field and the rule, before anything goes anywhere: with exit code 66 where
+// A description that cannot be is refused in one line with the field and the rule, before anything goes anywhere: with exit code 66 where
 // a file is missing. Files are where the description is.
 func TestDescriptionsThatAreRefused(t *testing.T) {
 	w := newWorld(t)

@@ -387,7 +387,7 @@ func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentF
 }
 
 // ask asks the planner, again for a while where it does not answer or says that it cannot now. A request that comes
-// twice is done once. One that is under way is answered even when ctx ends: what was taken has to be known.
+// twice is done once, and is answered even when ctx ends while it is under way: what was taken has to be known.
 func ask(ctx context.Context, conn client, w io.Writer, verb api.Verb,
 	what func() (api.Submit, error)) (api.ControlReply, error) {
 	for until, said := time.Now().Add(sendFor), false; ; said = true {

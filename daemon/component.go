@@ -117,7 +117,7 @@ func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.L
 	return nil
 }
 
-// leaveFor is how long a component of an application that has ended may have its port, leaveAgain when it is tried again.
+// leaveFor is how long a component of an application that has ended may have its port, leaveAgain between two looks.
 const (
 	leaveFor   = executor.Grace + 5*time.Second
 	leaveAgain = 100 * time.Millisecond

@@ -31,7 +31,7 @@ func (f DriverCame) apply(l *Ledger) error {
 		launch.OffHeap = a.Tenant.Launch.OffHeap
 	}
 	for _, n := range l.View().Nodes() {
-		if (l.View().Allocation(a, n.Node) != nil || lodgesOn(n.Node, a)) && !Tells(l.View(), n, a, &launch) {
+		if (l.View().Allocation(a, n.Node) != nil || lodgesOn(n.Node, a)) && !Tells(&launch, a, n, l.View()) {
 			return fmt.Errorf("the plan of node %s does not hold how executors of %s are started", n.Node, a.ID)
 		}
 	}

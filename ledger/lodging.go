@@ -11,7 +11,7 @@ import (
 func Lodgers(n *Node) []*App { return n.book.lodgers }
 
 // Ports are those at which components listen on nodes of which of is true.
-func Ports(v View, of func(node string) bool) map[int]bool {
+func Ports(of func(node string) bool, v View) map[int]bool {
 	taken := map[int]bool{}
 	for a := range v.Running() {
 		for _, on := range a.held.lodges {

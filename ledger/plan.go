@@ -80,14 +80,14 @@ func (t *Allocation) start(n *Node) *api.Launch {
 const nameBytes = 6
 
 // Told is what a Plan has of a, which is started by launch: that, its name, its driver and all components.
-func Told(a *App, launch *api.Launch) int {
+func Told(launch *api.Launch, a *App) int {
 	return launch.Bytes() + a.Tenant.Nodes.Told + nameBytes*len(a.Name)
 }
 
 // launchBytes is what n's Plan has of t's application.
 func (t *Allocation) launchBytes(n *Node) int {
 	if t.bytes == 0 {
-		t.bytes = Told(t.App, t.start(n))
+		t.bytes = Told(t.start(n), t.App)
 	}
 	return t.bytes
 }
@@ -103,21 +103,21 @@ func (v View) LaunchBytes(n *Node) int {
 	}
 	for _, a := range n.book.lodgers {
 		if v.Allocation(a, n.Node) == nil {
-			all += Told(a, &a.Tenant.Launch)
+			all += Told(&a.Tenant.Launch, a)
 		}
 	}
 	return all
 }
 
 // Tells reports whether the Plan of n holds a, started by launch, beside all others. Alone any application fits.
-func Tells(v View, n *Node, a *App, launch *api.Launch) bool {
+func Tells(launch *api.Launch, a *App, n *Node, v View) bool {
 	others := v.LaunchBytes(n)
 	if t := v.Allocation(a, n.Node); t != nil && a.Running() {
 		others -= t.launchBytes(n)
 	} else if t == nil && lodgesOn(n.Node, a) {
-		others -= Told(a, &a.Tenant.Launch)
+		others -= Told(&a.Tenant.Launch, a)
 	}
-	return others+Told(a, launch) <= api.MostPlanLaunches
+	return others+Told(launch, a) <= api.MostPlanLaunches
 }
 
 // content is that of n's Plan, in order of application. Entries of applications that were

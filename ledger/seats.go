@@ -51,7 +51,7 @@ func (s *Seats) check(l *Ledger, a *App) error {
 		return err
 	}
 	for _, node := range slices.Concat(s.Nodes, s.Group, []string{s.Driver}) {
-		if n := l.nodes[node]; n != nil && !Tells(l.View(), n, a, &a.Tenant.Launch) {
+		if n := l.nodes[node]; n != nil && !Tells(&a.Tenant.Launch, a, n, l.View()) {
 			return fmt.Errorf("the plan of node %s does not hold the launch of %s", node, a.ID)
 		}
 	}

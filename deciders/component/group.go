@@ -151,7 +151,7 @@ func (g Group) put(v ledger.View, i int, node string) {
 	c := *g.Component(m.Of)
 	if c.Port > 0 {
 		here := func(other string) bool { return host(v, other) == host(v, node) }
-		taken := ledger.Ports(v, here)
+		taken := ledger.Ports(here, v)
 		for _, o := range g.Members {
 			if o.Node != "" && here(o.Node) {
 				taken[o.Filled.Port] = true
@@ -173,7 +173,7 @@ func (g Group) filled(v ledger.View, c *api.Component, index int) *api.Component
 		}
 		hosts[m.Of] = append(hosts[m.Of], api.Address(host(v, m.Last), port))
 	}
-	filled, _ := g.Filled(c, index, hosts) // What was taken in can be.
+	filled, _ := g.Filled(c, index, hosts) // It was taken in because it can be.
 	return filled
 }
 

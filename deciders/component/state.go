@@ -143,7 +143,7 @@ func room(v ledger.View, a *ledger.App, node string, c *api.Component) error {
 
 // told says why the Plan of n does not hold a.
 func told(v ledger.View, a *ledger.App, n *ledger.Node) error {
-	if !ledger.Tells(v, n, a, &a.Tenant.Launch) {
+	if !ledger.Tells(&a.Tenant.Launch, a, n, v) {
 		return fmt.Errorf("the plan of node %s does not hold %s", n.Node, a.ID)
 	}
 	return nil

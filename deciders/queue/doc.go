@@ -38,8 +38,8 @@
 // trust in estimates. Memory for executors that are to replace lost ones elsewhere comes
 // before all who wait.
 //
-// The Plan of a node holds a bounded number of bytes of launches and components (api.MostPlanLaunches). They are divided
-// by the same rule. An application that waits for them is told so, those behind it that fit beside it start, and one that
+// The Plan of a node holds a bounded number of bytes of launches and components (api.MostPlanLaunches). The same rule
+// divides them. An application that waits for them is told so, those behind it that fit beside it start, and one that
 // comes is turned down, as its user may make its launch smaller.
 //
 // # By another rule than backfill

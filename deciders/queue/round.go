@@ -141,7 +141,7 @@ func (h *round) seats(a *ledger.App, most int) (placement.Seating, error) {
 }
 
 // told is what a Plan has of a.
-func told(a *ledger.App) int { return ledger.Told(a, &a.Tenant.Launch) }
+func told(a *ledger.App) int { return ledger.Told(&a.Tenant.Launch, a) }
 
 // full reports whether n's Plan, which has to go through the bus, does not hold a too. As
 // with memory, those who come do not take what the head waits for.

@@ -111,8 +111,8 @@
 //	                                     copied over the data
 //	objectstore.tail_s.WAY               of these, from the last task's end to the job's, at 30 ms a call and 100 ms a
 //	                                     MiB that is copied
-//	objectstore.late.WAY                 jobs of real Spark that write 200 such files and are late, with a deadline of 1.3
-//	                                     times what the direct way takes at all cores
+//	objectstore.late.WAY                 jobs of real Spark that write 200 such files and are late, with a deadline of
+//	                                     1.3 times what the direct way takes at all cores
 //	objectstore.wrong                    jobs on real Spark with speculation, an executor of each killed, with another
 //	                                     output than is right
 //	offheap.shrink_s, .grow_ms           from a wish for less, or more, off-heap memory until it is in force, beside

@@ -152,7 +152,8 @@ func storedWrong(t testing.TB, add adder) {
 	want := fmt.Sprintf("RESULT %d %d", n, n*(n-1)/2)
 	for k := range storeTrials {
 		out := fmt.Sprintf("trial%d", k)
-		run := s.Submit(slices.Concat(store.Flags(false), []string{"--pacer-mode", "off", "--conf", "spark.pacer.output=direct",
+		run := s.Submit(slices.Concat(store.Flags(false), []string{"--pacer-mode", "off",
+			"--conf", "spark.pacer.output=direct",
 			"--conf", "spark.speculation=true", "--conf", "spark.speculation.multiplier=1.1",
 			"--conf", "spark.speculation.quantile=0.3", "--conf", "spark.executor.cores=1",
 			"test/e2e/testdata/objects.py", "lines", store.URL(out), strconv.Itoa(storeTrialFiles)})...)
@@ -172,8 +173,8 @@ func storedWrong(t testing.TB, add adder) {
 	add("objectstore.wrong", benchline.Sum(wrong), "runs")
 }
 
-// storedLate has a job of Spark's write by each way, through Spark's own classes, with a deadline that leaves the direct
-// way some time, and counts those that are late: Hadoop's classic committer copies after the last task.
+// storedLate has a job of Spark write by each way, through its own classes, and counts late ones. The deadline leaves
+// the direct way some time, and Hadoop's classic committer copies after the last task.
 func storedLate(t testing.TB, add adder) {
 	store := realenv.NewObjectStore(t)
 	store.PerCall, store.PerMiB = storePerCall, storePerMiB
@@ -187,7 +188,8 @@ func storedLate(t testing.TB, add adder) {
 			}
 		}
 		out := fmt.Sprintf("%s%d", way.name, len(s.Apps()))
-		p := s.Submit(slices.Concat(store.Flags(way.name == "magic"), flags, []string{"--conf", "spark.pacer.output=" + output,
+		p := s.Submit(slices.Concat(store.Flags(way.name == "magic"), flags, []string{
+			"--conf", "spark.pacer.output=" + output,
 			"test/e2e/testdata/objects.py", "lines", store.URL(out), strconv.Itoa(storeFiles), "only"})...)
 		if code := p.Wait(liveLimit); code != 0 || len(store.Keys(out)) != storeFiles {
 			t.Fatalf("%s: exit %d, %d objects: %s", out, code, len(store.Keys(out)), p.LastWords())

@@ -45,9 +45,10 @@ func NewImage(t testing.TB, env ...string) string {
 	if socket == "" {
 		socket = "/var/run/docker.sock"
 	}
-	daemon := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}}
+	}
+	daemon := &http.Client{Transport: &http.Transport{DialContext: dial}}
 	ask := func(method, path string, query url.Values, body io.Reader) {
 		r, err := http.NewRequestWithContext(context.Background(), method, "http://docker"+path+"?"+query.Encode(), body)
 		if err != nil {

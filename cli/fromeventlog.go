@@ -53,7 +53,7 @@ func (of profileCommands) fromEventLog() *cobra.Command {
 			return err
 		}
 		if len(became) == 1 && became[0].As == fromlog.Skipped {
-			return fmt.Errorf("%s makes no profile: %s", became[0].Path, became[0].Why)
+			return command.Usagef("%s makes no profile: %s", became[0].Path, became[0].Why)
 		}
 		out := sh.Stderr
 		if put {
@@ -63,7 +63,7 @@ func (of profileCommands) fromEventLog() *cobra.Command {
 			return err
 		}
 		if !slices.ContainsFunc(became, func(b fromlog.Became) bool { return b.As != fromlog.Skipped }) {
-			return fmt.Errorf("no log of %d makes a profile", len(became))
+			return command.Usagef("no log of %d makes a profile", len(became))
 		}
 		for i := range made {
 			if put {

@@ -63,6 +63,9 @@ func installJar(home string) (string, error) {
 		return "", pacerspark.ErrNoJar
 	}
 	jars := filepath.Join(home, "jars")
+	if _, err := os.Stat(home); err != nil {
+		return "", fmt.Errorf("install the jar: %w", err)
+	}
 	if !isDir(jars) {
 		return "", command.Usagef("%s is no Spark distribution: there is no %s", home, jars)
 	}

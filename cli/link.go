@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"github.com/sparkpacer/pacer/cli/command"
 )
 
 // SubmitNames are the names under which this binary is `pacer submit`. Orchestrators start a program by one of the
@@ -37,7 +35,7 @@ func linkCommand(stdout io.Writer) *cobra.Command {
 					err = nil
 				}
 				if err != nil {
-					return command.Coded(command.ExitNotFound, fmt.Errorf("link: %w", err))
+					return fmt.Errorf("link: %w", err)
 				}
 				fmt.Fprintln(stdout, path)
 			}

@@ -29,7 +29,7 @@ func TestDefaultsThatAreNoFileArePassedOver(t *testing.T) {
 		}
 		if what == "a directory" {
 			o := w.run(t, "submit", "--pacer-planner", f.address, "--properties-file", path, "app.py")
-			o.wantLine(t, command.ExitFailure, path)
+			o.wantLine(t, command.ExitNoInput, path)
 		}
 	}
 }

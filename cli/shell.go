@@ -51,10 +51,13 @@ func (sh *shell) dial(ctx context.Context) (client, func(), error) {
 func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error) {
 	own, err := cfg.Credential()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, command.Configured(err)
 	}
 	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Credential: own, TLS: cfg.TLS, Name: "pacer",
 		Plaintext: cfg.Plaintext, Timeout: cfg.Timeout})
+	if api.KindOf(err) == api.KindInvalid { // What the configuration says of TLS.
+		err = command.Coded(command.ExitConfig, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -270,7 +270,10 @@ func replayCommand(sh *shell) *cobra.Command {
 		if err != nil && r.Release != "" && r.Release != config.Release() {
 			err = fmt.Errorf("%w (recorded by release %s, this is %s)", err, r.Release, config.Release())
 		}
-		if err != nil {
+		switch {
+		case err != nil && r.Starts == 0: // It is another file.
+			return command.Usagef("%s: %w", args[0], err)
+		case err != nil:
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		if form.encodes() {

@@ -557,7 +557,7 @@ func TestSparkIsFoundInItsUsualPlaces(t *testing.T) {
 	if sp, err := findSpark(ctx, getenv); command.ExitCode(err) != command.ExitNotFound {
 		t.Errorf("links to this program alone: %+v, %v", sp, err)
 	}
-	w.run(t, "link", link).wantLine(t, command.ExitNotFound, "file exists")
+	w.run(t, "link", link).wantLine(t, command.ExitFailure, "file exists")
 	// A python3 in PATH whose pyspark is that distribution.
 	python := t.TempDir()
 	if err := os.WriteFile(filepath.Join(python, "python3"), []byte("#!/bin/sh\necho "+home+"\n"), 0o755); err != nil {

@@ -11,9 +11,8 @@ import (
 )
 
 func supervisorCommand(sh *shell) *cobra.Command {
-	c := &cobra.Command{Use: "supervisor", Short: "Show or set how nodes divide their cores among applications"}
-	c.AddCommand(supervisorShow(sh), supervisorSet(sh))
-	return c
+	return group("supervisor", "Show or set how nodes divide their cores among applications", supervisorShow(sh),
+		supervisorSet(sh))
 }
 
 func supervisorShow(sh *shell) *cobra.Command {

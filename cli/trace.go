@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ func traceCommand(out io.Writer) *cobra.Command {
 		if at, err := os.Stat(args[0]); err != nil {
 			return fmt.Errorf("trace: %w", err)
 		} else if !at.IsDir() {
-			return fmt.Errorf("%s is no directory that can be read", args[0])
+			return fmt.Errorf("trace %s: %w", args[0], syscall.ENOTDIR)
 		}
 		s, err := trace.Read(os.DirFS(args[0]))
 		if err != nil {

@@ -123,7 +123,7 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 			return Coded(ExitConfig, err)
 		}
 		if *detach {
-			return Background{sh}.start(c.Context(), cfg)
+			return Configured(Background{sh}.start(c.Context(), cfg))
 		}
 		if up.RunAlone() {
 			sh.say("executors run as root, for nobody else can log in to this machine or reaches Pacer " +
@@ -131,7 +131,7 @@ func (sh *Shell) Up(ownSpark func(context.Context) string) *cobra.Command {
 		}
 		ctx, stop := endsOnHangup(c.Context())
 		defer stop()
-		return daemon.Up(ctx, up)
+		return Configured(daemon.Up(ctx, up))
 	}
 	return c
 }
@@ -253,7 +253,7 @@ func runDaemon(ctx context.Context, name string, flags flagKeys, args []string, 
 		if err != nil {
 			return err
 		}
-		return run(c.Context(), sh, &reloader{hangups: hangups, cfg: cfg, level: level, read: sh.Config})
+		return Configured(run(c.Context(), sh, &reloader{hangups: hangups, cfg: cfg, level: level, read: sh.Config}))
 	}
 	return sh.Execute(ctx, c, args)
 }

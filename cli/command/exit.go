@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -20,11 +21,11 @@ const (
 	// planner, a fault that `pacer doctor` has found.
 	ExitFailure = 1
 	// ExitUsage is a wrong command line: unknown flag, malformed or past deadline, unsupported master, deploy mode or
-	// Spark (EX_USAGE of sysexits.h).
+	// Spark, a file that is none of its kind (EX_USAGE of sysexits.h).
 	ExitUsage = 64
-	// ExitNoInput is a file that the command line names and that is not there (EX_NOINPUT).
+	// ExitNoInput is a file that the command line names and that is not there, or cannot be read (EX_NOINPUT).
 	ExitNoInput = 66
-	// ExitUnavailable is a planner that does not answer (EX_UNAVAILABLE). Where a NATS server does, `pacer submit` waits
+	// ExitUnavailable is a planner, or a Docker daemon, that does not answer (EX_UNAVAILABLE). Where a NATS server does, `pacer submit` waits
 	// 10 s for a planner that takes over. With `--master yarn` or `k8s://...` it runs without Pacer then.
 	ExitUnavailable = 69
 	// ExitInfeasible is a deadline that cannot be kept: `pacer plan` keeps it on none of the cores asked for, or
@@ -33,7 +34,8 @@ const (
 	// ExitDenied is a request that its sender may not make, or credentials that are not taken
 	// (EX_NOPERM).
 	ExitDenied = 77
-	// ExitConfig is a wrong configuration file or environment (EX_CONFIG).
+	// ExitConfig is a wrong configuration file or environment, a file that it names and that is not there, and a planner
+	// whose certificate is not trusted by it (EX_CONFIG).
 	ExitConfig = 78
 	// ExitNotFound is a spark-submit that cannot be found, as in a shell.
 	ExitNotFound = 127
@@ -65,6 +67,20 @@ func Usagef(format string, args ...any) error {
 	return Coded(ExitUsage, fmt.Errorf(format, args...))
 }
 
+// unread reports whether a named file is not there or is of another kind than it has to be.
+func unread(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR)
+}
+
+// Configured gives an error about a file that is not there the code of a wrong configuration, which names the file.
+func Configured(err error) error {
+	var c *codedError
+	if unread(err) && !errors.As(err, &c) {
+		return Coded(ExitConfig, err)
+	}
+	return err
+}
+
 // ExitCode returns the code for err: its own, or the one of the kind that came
 // over the wire.
 func ExitCode(err error) int {
@@ -72,9 +88,9 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitOK
-	case errors.As(err, &c) && !(errors.Is(err, fs.ErrNotExist) && (c.code == ExitUsage || c.code == ExitConfig)):
+	case errors.As(err, &c) && !(c.code == ExitUsage && (unread(err) || errors.Is(err, fs.ErrPermission))):
 		return c.code
-	case errors.Is(err, fs.ErrNotExist):
+	case c != nil || unread(err):
 		return ExitNoInput
 	case errors.Is(err, context.Canceled):
 		return ExitSignal + 2 // As a shell reports an interrupt.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,10 @@ func (sh *Shell) Config() (config.Config, error) {
 			fmt.Fprintf(sh.Stderr, "%s: %s\n", sh.Name, line)
 		}
 	}
-	if err != nil {
+	switch {
+	case unread(err):
+		return cfg, Coded(ExitNoInput, err)
+	case err != nil:
 		return cfg, Coded(ExitConfig, err)
 	}
 	return cfg, nil
@@ -129,13 +133,13 @@ func wanted(text string) string {
 	})
 }
 
-// wrapArgs gives errors about the number of arguments the exit code of a wrong
-// command line.
+// wrapArgs gives errors about the number of arguments, and about flags that exclude each other, the exit code of a
+// wrong command line.
 func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			var c2 *codedError
-			if err := check(c, args); errors.As(err, &c2) {
+			if err := cmp.Or(check(c, args), c.ValidateFlagGroups()); errors.As(err, &c2) {
 				return err
 			} else if err != nil {
 				return Usagef("%w (see %s --help)", err, c.CommandPath())

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sparkpacer/pacer/profiles"
 )
@@ -32,6 +34,15 @@ var ownEnv = map[string]bool{"PACER_CONFIG": true, CredentialDirEnv: true}
 // ownEnvPrefixes are left to tests, benchmarks and executors.
 var ownEnvPrefixes = []string{"PACER_TEST_", "PACER_BENCH_", "PACER_PROGRESS_", "PACER_DEMO_"}
 
+// unparsed is what is wrong with a file, without the words of the packages that read it.
+func unparsed(err error) error {
+	var faults *yaml.TypeError
+	if errors.As(err, &faults) {
+		return errors.New(strings.Join(faults.Errors, "; "))
+	}
+	return cmp.Or(errors.Unwrap(err), err)
+}
+
 // load puts into cfg, which holds the defaults, what the sources say: file < environment <
 // sets. A preset is where the other keys begin, whichever source names it. Its error lists every
 // fault: unknown keys, values of the wrong type.
@@ -50,7 +61,7 @@ func load(cfg *Config, from Sources) error {
 		v.SetConfigFile(from.File)
 		v.SetConfigType("yaml")
 		if err := v.ReadInConfig(); err != nil {
-			return fmt.Errorf("configuration: %w", err)
+			return fmt.Errorf("%s: %w", from.File, unparsed(err))
 		}
 		for _, key := range v.AllKeys() {
 			known(key, from.File)

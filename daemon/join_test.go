@@ -141,7 +141,7 @@ func TestAttackAJoinCredential(t *testing.T) {
 			refused = append(refused, err.Error())
 		}
 	}
-	if len(refused) != 1 || !strings.Contains(refused[0], "was good 2 times, and was used as often") {
+	if len(refused) != 1 || !strings.Contains(refused[0], "was issued with --times 2, and used as often") {
 		t.Errorf("of three at once these were refused: %q", refused)
 	}
 	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: "node-worker-1"}); err != nil {
@@ -161,10 +161,55 @@ func TestAttackAJoinCredential(t *testing.T) {
 		t.Error("a revoked one goes on")
 	}
 	cancel()
-	past := api.Principal{Kind: api.PrincipalJoin, Name: "k4", Until: time.Now().Add(-time.Second)}
-	if conn, err := bus.Dial(bus.Options{Address: d.address, Credential: d.issue(past)}); err == nil {
-		conn.Close()
-		t.Error("an expired one connects")
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A node that does not get in by the file that it has says so in one line, with the command that mends it.
+func TestANodeSaysWhyItDoesNotJoin(t *testing.T) {
+	d := &desk{T: t, cfg: plannerConfig(t)}
+	stop := d.start()
+	past := time.Now().Add(-time.Second)
+	expired := d.issue(api.Principal{Kind: api.PrincipalJoin, Name: "k1", Until: past})
+	expired.Until = past
+	revoked := d.issue(api.Principal{Kind: api.PrincipalJoin, Name: "k2"})
+	if _, err := d.owner.Control(t.Context(), api.VerbRevoke, api.ControlRequest{Login: "join-k2"}); err != nil {
+		t.Fatal(err)
+	}
+	others := d.issue(api.Principal{Kind: api.PrincipalJoin, Name: "k3", Join: api.Join{Nodes: []string{"worker-*"}}})
+	used := d.issue(api.Principal{Kind: api.PrincipalJoin, Name: "k4", Join: api.Join{Times: 1}})
+	if _, err := d.dial(used).Control(t.Context(), api.VerbIssue, api.ControlRequest{Issue: &api.Issue{
+		Principal: api.Principal{Kind: api.PrincipalNode, Name: "first"}, Key: bus.NewCredential("").Key(), Enrols: true}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		join bus.Credential
+		says string
+	}{
+		{expired, "the credentials of join-k1 in FILE have expired at "},
+		{revoked, "refused the credentials of join-k2 in FILE: ask its operator for `pacer auth issue --join`"},
+		{others, "node n1: this join credential is for nodes named worker-*"},
+		{used, "node n1: this join credential was issued with --times 1, and used as often: `pacer auth issue --join` makes another one"},
+	} {
+		n, text, file := newWorld(t).node(t), &logs{}, filepath.Join(t.TempDir(), "join.key")
+		if err := bus.WriteSecret(file, c.join.Encode()); err != nil {
+			t.Fatal(err)
+		}
+		n.Name, n.Planner, n.Credentials, n.Logger = "n1", d.address, file, text.logger()
+		_, stop := background(t, func(ctx context.Context, ready func(string)) error {
+			n.Ready = ready
+			return daemon.Node(ctx, n)
+		})
+		says := strings.ReplaceAll(c.says, "FILE", file)
+		realenv.Await(t, says, func() bool { return strings.Contains(text.String(), says) })
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if all := text.String(); strings.Count(all, "level=WARN") != 1 || strings.Contains(all, "level=ERROR") ||
+			strings.Contains(all, "--user NAME") {
+			t.Errorf("%s: %s", c.join.Login, all)
+		}
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

@@ -223,6 +223,8 @@ func (c *Conn) denied() error {
 	how := "`pacer auth issue --user NAME --role submit`"
 	if name, ok := strings.CutPrefix(c.login, string(api.PrincipalNode)+"-"); ok {
 		how = fmt.Sprintf("`pacer auth issue --node %s`", name)
+	} else if c.credential.Of(api.PrincipalJoin) {
+		how = "`pacer auth issue --join`"
 	}
 	if c.credential.Login == "" || c.secret != nil && c.secret() == "" {
 		return api.Errorf(api.KindDenied, "no credentials for this planner: ask its operator for %s (%s)", how, c.address)

@@ -1,8 +1,10 @@
 package planner_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -47,6 +49,47 @@ func TestLongAnswersAreCutIntoPages(t *testing.T) {
 	for _, verb := range []api.Verb{api.VerbApps, api.VerbNodes} {
 		if parts := w.pages(verb, api.ControlRequest{}, 1<<20); len(parts) != 1 {
 			t.Errorf("%s: a short answer comes in %d parts", verb, len(parts))
+		}
+	}
+}
+
+// A list of 10,000 profiles has each once, whatever part of it is asked for, and no part is larger than the bus takes.
+func TestTenThousandProfilesAreListed(t *testing.T) {
+	const many = 10_000
+	cfg := planner.Default()
+	cfg.Profiles, cfg.ProfileBytes = 4*many, units.GiB
+	w := newWorldOf(t, cfg)
+	w.put(chain("etl-00000"))
+	for key, value := range maps.Clone(w.disk) { // As it is stored, so are the others.
+		for i := 1; i < many && strings.Contains(key, "etl-00000"); i++ {
+			name := fmt.Sprintf("etl-%05d", i)
+			w.disk[strings.ReplaceAll(key, "etl-00000", name)] = bytes.ReplaceAll(value, []byte("etl-00000"), []byte(name))
+		}
+	}
+	w.restart()
+	for most, parts := range map[int]int{0: 2, 1000: 10} { // The command's, and those of the page.
+		n, after := 0, ""
+		for part := 1; ; part++ {
+			r := w.control(api.VerbProfiles, api.ControlRequest{Page: &api.Page{Most: most, After: after}})
+			body, err := json.Marshal(r)
+			if err != nil || len(body) > 2<<20 || r.Error != nil {
+				t.Fatalf("%d bytes, %v, %v", len(body), err, r.Error)
+			}
+			for _, p := range r.Listed {
+				if want := fmt.Sprintf("etl-%05d", n); p.Name != want {
+					t.Fatalf("%s is in the place of %s", p.Name, want)
+				}
+				n++
+			}
+			if after = r.More; after == "" {
+				if part != parts {
+					t.Errorf("%d at a time: %d parts, want %d", most, part, parts)
+				}
+				break
+			}
+		}
+		if n != many {
+			t.Errorf("%d at a time: %d profiles", most, n)
 		}
 	}
 }

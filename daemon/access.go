@@ -305,7 +305,7 @@ func (a *plannerAccess) answer(by api.Principal, verb api.Verb, r api.ControlReq
 		if err := a.issue(by, *r.Issue, time.Now()); err != nil {
 			return api.ControlReply{}, err
 		}
-		return api.ControlReply{Message: fmt.Sprintf("%s has another credential", r.Issue.Principal)}, nil
+		return api.ControlReply{Message: fmt.Sprintf("%s has a new credential", r.Issue.Principal)}, nil
 	case api.VerbRevoke:
 		if err := a.revoke(r.Login); err != nil {
 			return api.ControlReply{}, err

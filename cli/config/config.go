@@ -72,7 +72,9 @@ func (c Client) Credential() (bus.Credential, error) {
 	if c.Credentials != "" {
 		return bus.LoadCredential(c.Credentials, api.PrincipalUser)
 	}
-	for _, path := range []string{bus.CredentialPath(c.Dir, c.Planner), daemon.OperatorPath(c.State)} {
+	operator := daemon.OperatorPath(c.State)
+	for _, path := range []string{bus.CredentialPath(c.Dir, c.Planner), operator,
+		bus.CredentialPath(filepath.Dir(operator), c.Planner)} { // A unit has its planner keep its own there.
 		own, err := bus.LoadCredential(path, api.PrincipalUser)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			continue

@@ -38,7 +38,7 @@ const (
 
 // Checks are in the order in which their findings are mended: what comes first is often why others fail.
 var Checks = []Check{
-	{"configuration", all, "pacer config validate", func(m Machine) Finding { return of(m.Faults, Fault, "it has none") }},
+	{"configuration", all, "pacer config validate", func(m Machine) Finding { return of(m.Faults, Fault, "without a fault") }},
 	{"clock", all, "sudo timedatectl set-ntp true", func(m Machine) Finding {
 		if f := each(slices.Concat(m.Credentials, m.Certificates), "", m.begins); f.Status == Fault {
 			return f
@@ -223,14 +223,14 @@ func (m Machine) begins(t Thing) Finding {
 	return found(OK, "")
 }
 
-// ends looks when a thing ends, soon being when it is to be renewed.
+// ends looks when a thing ends, soon being when it is to be renewed; not in the first half of its time.
 func (m Machine) ends(t Thing, soon time.Duration) Finding {
 	switch left := t.Until.Sub(m.Now); {
 	case t.Until.IsZero():
 		return found(OK, "%s: without end", t.Key)
 	case left <= 0:
 		return found(Fault, "%s has expired at %s, the clock says %s", t.Path, stamp(t.Until), stamp(m.Now))
-	case left < soon:
+	case left < min(soon, t.Until.Sub(t.From)/2):
 		return found(Warning, "%s expires at %s", t.Path, stamp(t.Until))
 	}
 	return found(OK, "%s: until %s", t.Key, stamp(t.Until))

@@ -27,14 +27,16 @@ func well() Machine {
 	cfg.Client.Planner, cfg.Planner.Engine.Release = "tls://planner.example:4222", "0.1.0"
 	cfg.Node.Planner = cfg.Client.Planner
 	year := func(role Role, key, path string) []Thing {
-		return []Thing{{Role: role, Key: key, Path: path, From: now.Add(-time.Hour), Until: now.AddDate(1, 0, 0)}}
+		return []Thing{{Role: role, Key: key, Path: path, From: now.AddDate(0, -11, 0), Until: now.AddDate(1, 0, 0)}}
 	}
+	day := year(Node, "node", "/etc/pacer/join.key") // By which it joins; it is not told that its day ends.
+	day[0].From, day[0].Until = now.Add(-time.Hour), now.Add(23*time.Hour)
 	return Machine{Now: now, Roles: all, Config: cfg, Kernel: "6.1.0-18-amd64",
 		Cgroups: Fact[cgroup.Survey]{Is: cgroup.Survey{Version: cgroup.V2, Memory: true}}, Docker: Fact[string]{Is: "Docker 28.3.2"},
 		Java:   Fact[Program]{Is: Program{"/usr/lib/jvm/17", "17.0.15"}},
 		Spark:  Fact[Program]{Is: Program{"/opt/spark", "4.3.0"}},
 		Python: Fact[Program]{Is: Program{Version: "3.11"}}, Jar: Fact[string]{Is: "/opt/spark/jars/pacer-spark.jar"},
-		Credentials:  append(year(User, "user", "/home/u/cred"), year(Node, "node", "/var/lib/pacer/cred")...),
+		Credentials:  append(year(User, "user", "/home/u/cred"), day...),
 		Certificates: year(Planner, "planner.tls-cert", "/var/lib/pacer/tls/cert.pem"),
 		Servers:      []Thing{{Role: User, Key: "user", Path: "tls://planner.example:4222", Has: bus.MaxPayload, Least: bus.MaxPayload}},
 		Ports:        []Thing{{Role: Node, Key: "node.http", Path: "127.0.0.1:4282"}},
@@ -79,7 +81,9 @@ var broken = []struct {
 	{"credential", Fault, "user: everybody can read it", "pacer auth issue --user", func(m *Machine) { m.Credentials[0].Err = errors.New("everybody can read it") }},
 	{"credential", Fault, "node: ", "pacer auth issue --join", func(m *Machine) { m.Credentials[1].Err = fs.ErrNotExist }},
 	{"credential-end", Fault, "has expired at 2026-03-04T04", "pacer auth issue --user", func(m *Machine) { m.Credentials[0].Until = now.Add(-time.Hour) }},
-	{"credential-end", Warning, "expires at 2026-03-09", "pacer auth issue --join", func(m *Machine) { m.Credentials[1].Until = now.AddDate(0, 0, 5) }},
+	{"credential-end", Warning, "expires at 2026-03-09", "pacer auth issue --join", func(m *Machine) {
+		m.Credentials[1].From, m.Credentials[1].Until = now.AddDate(0, -1, 0), now.AddDate(0, 0, 5)
+	}},
 	{"certificate", Fault, "holds no certificate", "pacer auth init", func(m *Machine) { m.Certificates[0].Err = errors.New("cert.pem holds no certificate") }},
 	{"certificate", Fault, "client.tls-ca: ", "scp planner.example:/var/lib/pacer/tls/ca.pem /etc/ca.pem", func(m *Machine) {
 		m.Certificates = append(m.Certificates, Thing{Role: User, Key: "client.tls-ca", Path: "/etc/ca.pem", Err: fs.ErrNotExist})

@@ -3,7 +3,7 @@
 # line says what held, or what did not, to the second serial port.
 set -u
 . /test/settings
-export PATH=/usr/sbin:/usr/bin PACER_CREDENTIALS_DIR=/var/lib/pacer/planner/config/pacer/credentials DEBIAN_FRONTEND=noninteractive
+export PATH=/usr/sbin:/usr/bin DEBIAN_FRONTEND=noninteractive
 first=/test/pacer_${RELEASE}_amd64.deb second=/test/pacer_$RELEASE.1_amd64.deb
 below=/sys/fs/cgroup/system.slice/pacer-executors.service/executors
 failed=0 faults=0
@@ -119,6 +119,7 @@ for ((round = 1; round <= ROUNDS; round++)); do
     for package in "$second" "$first"; do
         dpkg -i "$package" >/dev/null 2>&1 || no "$package is not installed in round $round"
     done
+    echo "round $round of $ROUNDS"
 done
 await "the node is back" ready
 for n in 1 2 3; do active "app-$n" || lost=$((lost + 1)); done

@@ -253,7 +253,7 @@ func (of authCommands) nats() *cobra.Command {
 			own, err := bus.LoadCredential(path, api.PrincipalPlanner)
 			if errors.Is(err, fs.ErrNotExist) {
 				own = bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())
-				err = bus.WriteSecret(path, own.Encode())
+				err = errors.Join(bus.WriteSecret(path, own.Encode()), daemon.Settle(cfg.Planner.State))
 			}
 			if err != nil {
 				return err

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sparkpacer/pacer/cli/command"
 	"github.com/sparkpacer/pacer/cli/config"
+	"github.com/sparkpacer/pacer/daemon"
 	"github.com/sparkpacer/pacer/infra/bus"
 )
 
@@ -57,7 +56,7 @@ func (sh *shell) authInit(hosts []string, into string) error {
 	if err != nil {
 		return command.Coded(command.ExitConfig, err)
 	}
-	if err := ownedAs(cfg.Planner.State, dir); err != nil {
+	if err := daemon.Settle(cfg.Planner.State); err != nil {
 		return err
 	}
 	fmt.Fprintf(sh.Stdout,
@@ -96,24 +95,4 @@ func certified(file string, hosts []string, foreign bool, cfg config.Config) ([]
 		}
 	}
 	return out, nil
-}
-
-// ownedAs gives the files in dir to the owner of the state directory, where root makes
-// them for a planner that runs as somebody else.
-func ownedAs(state, dir string) error {
-	info, err := os.Stat(state)
-	if err != nil || os.Geteuid() != 0 {
-		return err
-	}
-	owner := info.Sys().(*syscall.Stat_t)
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range append(files, dir) {
-		if err := os.Lchown(path, int(owner.Uid), int(owner.Gid)); err != nil {
-			return fmt.Errorf("give %s to the planner's user: %w", path, err)
-		}
-	}
-	return nil
 }

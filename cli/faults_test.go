@@ -120,7 +120,7 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 	for err, want := range map[error]int{
 		errors.Join(fs.ErrNotExist): command.ExitNoInput, command.Usagef("x: %w", fs.ErrNotExist): command.ExitNoInput,
 		command.Usagef("x: %w", fs.ErrPermission): command.ExitNoInput, command.Configured(fs.ErrNotExist): command.ExitConfig,
-		command.Configured(command.Usagef("x: %w", fs.ErrNotExist)): command.ExitNoInput, command.Configured(fs.ErrPermission): command.ExitFailure,
+		command.Configured(command.Usagef("x: %w", fs.ErrNotExist)): command.ExitNoInput, command.Configured(fs.ErrPermission): command.ExitDenied,
 		command.Coded(command.ExitNotFound, fs.ErrNotExist): command.ExitNotFound, api.Errorf(api.KindInfeasible, "x"): command.ExitInfeasible,
 		api.Errorf(api.KindDenied, "x"): command.ExitDenied,
 	} {

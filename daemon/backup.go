@@ -220,7 +220,7 @@ func Restore(dir, path string, now time.Time) (r Restored, err error) {
 	if err := os.Rename(next, db); err != nil {
 		return r, fmt.Errorf("restore: %w", err)
 	}
-	return r, syncDir(dir)
+	return r, errors.Join(syncDir(dir), Settle(dir))
 }
 
 // renew copies the backup at path to next, as a store that is newer than the one it is of, and returns

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -212,5 +213,38 @@ func TestABackupIsEnoughForANewDisk(t *testing.T) {
 		if found, err := daemon.Restore(next.State, backup, time.Now()); err != nil || len(found.Left) == 0 {
 			t.Errorf("what is there stays, and is told: %+v, %v", found, err)
 		}
+	}
+}
+
+// What root puts back is the user's who runs the planner; a file that has another name elsewhere stays as it is.
+func TestWhatRootPutsBackIsThePlannersUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to give files away")
+	}
+	const uid, gid = 65534, 65533
+	d := &desk{T: t, cfg: plannerConfig(t)}
+	stop := d.start()
+	file := filepath.Join(t.TempDir(), "backup")
+	if err := errors.Join(daemon.Backup(t.Context(), d.owner, file), stop()); err != nil {
+		t.Fatal(err)
+	}
+	linked := filepath.Join(d.cfg.State, "linked")
+	if err := errors.Join(os.Link(file, linked), os.Chown(d.cfg.State, uid, gid)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := daemon.Restore(d.cfg.State, file, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.Walk(d.cfg.State, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		if is := info.Sys().(*syscall.Stat_t); (is.Uid != uid || is.Gid != gid) != (path == linked) {
+			t.Errorf("%s is of %d:%d", path, is.Uid, is.Gid)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

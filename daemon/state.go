@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -144,6 +146,32 @@ func lockFile(path string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
 	return f, nil
+}
+
+// Settle gives what root has made in a state directory to the owner of the directory: a daemon that runs as another user
+// reads and writes it. A file that has a second name stays as it is, for that may be anywhere.
+func Settle(dir string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	var owner *syscall.Stat_t // Of the directory, which comes first.
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = e.Info()
+		}
+		if errors.Is(err, fs.ErrNotExist) { // A daemon that runs has removed it.
+			return nil
+		} else if err != nil {
+			return err
+		}
+		is := info.Sys().(*syscall.Stat_t)
+		owner = cmp.Or(owner, is)
+		if is.Uid == 0 && (e.IsDir() || is.Nlink == 1) {
+			return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+		}
+		return nil
+	})
 }
 
 func (s *state) close() error { return errors.Join(s.db.Close(), s.lock.Close()) }

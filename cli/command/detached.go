@@ -135,7 +135,7 @@ func (b Background) Down() *cobra.Command {
 			err = syscall.Kill(pid, syscall.SIGTERM)
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			return Coded(ExitDenied, fmt.Errorf("it runs as another user, who can end it (sudo pacer down): %w", err))
+			return fmt.Errorf("it runs as another user, who can end it (sudo pacer down): %w", err)
 		}
 		for err == nil {
 			left := 0

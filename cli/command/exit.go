@@ -31,7 +31,7 @@ const (
 	// ExitInfeasible is a deadline that cannot be kept: `pacer plan` keeps it on none of the cores asked for, or
 	// `pacer submit` was refused by --pacer-require-feasible or planner.late.
 	ExitInfeasible = 76
-	// ExitDenied is a request that its sender may not make, or credentials that are not taken
+	// ExitDenied is a request that its sender may not make, credentials that are not taken, or what the system denies
 	// (EX_NOPERM).
 	ExitDenied = 77
 	// ExitConfig is a wrong configuration file or environment, a file that it names and that is not there, and a planner
@@ -92,6 +92,8 @@ func ExitCode(err error) int {
 		return c.code
 	case c != nil || unread(err):
 		return ExitNoInput
+	case errors.Is(err, fs.ErrPermission):
+		return ExitDenied
 	case errors.Is(err, context.Canceled):
 		return ExitSignal + 2 // As a shell reports an interrupt.
 	}

@@ -2,16 +2,11 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/infra/bus"
 )
 
 // Settings by which a driver below another cluster manager talks to Pacer's planner.
@@ -21,7 +16,13 @@ const (
 	// confDeployMode says where the driver runs, confWaits whether spark-submit waits for one elsewhere.
 	confDeployMode = "spark.submit.deployMode"
 	confWaits      = "spark.yarn.submit.waitAppCompletion"
-	pacerPlugin    = "org.apache.spark.pacer.PacerPlugin"
+	confPodWaits   = "spark.kubernetes.submission.waitAppCompletion"
+	// confUpload is where spark-submit leaves files of this machine for pods, confPodSecret and confPodSecretOf give a
+	// pod's driver its credential: as it is, or by the name of a Secret.
+	confUpload      = "spark.kubernetes.file.upload.path"
+	confPodSecret   = "spark.kubernetes.driverEnv.PACER_SECRET"
+	confPodSecretOf = "spark.kubernetes.driver.secretKeyRef.PACER_SECRET"
+	pacerPlugin     = "org.apache.spark.pacer.PacerPlugin"
 )
 
 // attaches reports whether another cluster manager starts the executors. Only the command line says
@@ -31,71 +32,21 @@ func (l *launch) attaches() bool {
 	return master == api.ManagerYARN || strings.HasPrefix(master, api.ManagerKubernetes+"://")
 }
 
-// inCluster reports whether YARN starts the driver, too.
+// inCluster reports whether that starts the driver, too.
 func (l *launch) inCluster() bool {
-	return l.line.master() == api.ManagerYARN && l.given(confDeployMode, "--deploy-mode") == "cluster"
+	return l.attaches() && l.given(confDeployMode, "--deploy-mode") == "cluster"
 }
 
-// Names that the driver has for what pacer submit brings it.
-const (
-	shippedTicket = "pacer.ticket"
-	shippedCA     = "pacer-ca.pem"
-)
+// inPod reports whether l's driver starts in a pod.
+func inPod(l *launch) bool { return l.inCluster() && l.line.master() != api.ManagerYARN }
 
-// ship has the driver find what it reads by its settings where it runs, and returns all of --files. In place of its
-// user's credential it is a ticket for this submission: the cluster manager shows all executors what it brings. Both
-// are files without a name, which spark-submit inherits: nothing is left when this process is killed.
-func (l *launch) ship(ctx context.Context, conn client) (string, error) {
-	files := l.given("spark.files", "--files")
-	bring := func(key, name string, body []byte) error {
-		f, err := unnamed(name, body)
-		if err != nil {
-			return fmt.Errorf("%s for the driver: %w", name, err)
-		}
-		l.shipped = append(l.shipped, f)
-		files = joinJars(files, fmt.Sprintf("/proc/self/fd/%d#%s", f.Fd(), name))
-		l.settings[key] = name
-		return nil
+// manager is how the cluster manager is called that the command line names, and the setting by which spark-submit waits
+// for the end of a driver there.
+func (s *submission) manager() (name, waits string) {
+	if s.master() == api.ManagerYARN {
+		return api.ManagerYARN, confWaits
 	}
-	if path := l.settings[confTLSCA]; path != "" {
-		body, err := os.ReadFile(path)
-		if err == nil {
-			err = bring(confTLSCA, shippedCA, body)
-		}
-		if err != nil {
-			return "", fmt.Errorf("the planner's authority: %w", err)
-		}
-	}
-	if l.settings[confCredentials] == "" {
-		return files, nil
-	}
-	delete(l.settings, confCredentials)
-	if conn == nil {
-		return files, nil // It runs without Pacer.
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	who := api.Principal{Kind: api.PrincipalTicket, Name: l.settings[confSubmission]}
-	ticket := bus.NewCredential(who.Login())
-	_, err := conn.Control(ctx, api.VerbTicket, api.ControlRequest{Issue: &api.Issue{Principal: who, Key: ticket.Key()}})
-	if err != nil {
-		return "", fmt.Errorf("a ticket for the driver: %w", err)
-	}
-	err = bring(confCredentials, shippedTicket, ticket.Encode())
-	return files, err
-}
-
-// unnamed is a file without a name, with that content. A child of this process inherits it, by the same number.
-func unnamed(name string, body []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, 0)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err := f.Write(body); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return "Kubernetes", confPodWaits
 }
 
 // withPlugin adds Pacer's plugin to those of the user: directly before the application, where a

@@ -125,7 +125,9 @@ func TestShipBringsTheAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := launch{shell: &shell{}, settings: map[string]string{confTLSCA: ca, confCredentials: "/home/ann/file"}}
-	files, err := l.ship(t.Context(), nil)
+	options := map[string]string{}
+	err := ship(t.Context(), &l, nil, options)
+	files := options["--files"]
 	if err != nil || !shipped.MatchString(files) || len(l.shipped) != 1 || l.settings[confTLSCA] != "pacer-ca.pem" ||
 		l.settings[confCredentials] != "" {
 		t.Fatalf("%q, %v, %v", files, err, l.settings)

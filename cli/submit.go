@@ -61,7 +61,7 @@ Several programs, with Spark or without, as a description says (docs/description
 --dry-run says what would run where, and submits nothing.
 
 Where YARN or Kubernetes (k8s://...) starts the executors, on nodes with nodecontroller --attach:
-  pacer submit --master yarn [--deploy-mode cluster] [--pacer-...] APP, or without this wrapper
+  pacer submit --master yarn|k8s://... [--deploy-mode cluster] [--pacer-...] APP, or without this wrapper
   spark-submit --master yarn --jars $(pacer jar) \
       --conf spark.plugins=org.apache.spark.pacer.PacerPlugin \
       --conf spark.pacer.planner=HOST:PORT --conf spark.pacer.deadline=90s APP
@@ -72,7 +72,8 @@ kill -9 too, its spark-submit gets SIGTERM. With --detach a pacer submit in the 
 runs it, in a session of its own and without standard input: the deadline is until that one's
 exit, and its exit code is in pacer apps.
 
-Exit code: spark-submit's own, with --detach 0 once it has registered; 64 wrong command line, 69 no planner answers
+Exit code: spark-submit's own, in Kubernetes' cluster mode that of the driver's pod, with --detach 0 once it has
+registered; 64 wrong command line, 69 no planner answers
 (where a NATS server does, it waits 10 s for one that takes over; with --master yarn or k8s:// and without
 --pacer-require-feasible it runs without Pacer then),
 76 refused as infeasible, 77 no credentials, 127 no spark-submit found.
@@ -190,15 +191,23 @@ func (l *launch) submit(ctx context.Context) error {
 	sayAside(l.Stderr, l.aside)
 	signals := catchSignals()
 	defer signal.Stop(signals)
-	err = l.runSpark(ctx, l.sp, env, arguments, nice, signals)
-	if l.inCluster() && command.ExitCode(err) > command.ExitSignal {
-		fmt.Fprintf(l.Stderr, "pacer: spark-submit was ended; %s runs the application on\n", api.ManagerYARN)
-		return err
+	run, log := l.shell, &podLog{Writer: l.Stderr}
+	if inPod(l) {
+		run = new(*l.shell)
+		run.Stderr = log
 	}
-	if err == nil && l.settings[confWatched] == "" {
+	err = run.runSpark(ctx, l.sp, env, arguments, nice, signals)
+	manager, waits := l.line.manager()
+	switch {
+	case l.inCluster() && command.ExitCode(err) > command.ExitSignal:
+		fmt.Fprintf(l.Stderr, "pacer: spark-submit was ended; %s runs the application on\n", manager)
+		return err
+	case err == nil && l.inCluster() && strings.EqualFold(l.given(waits, ""), "false"):
 		fmt.Fprintf(l.Stderr, "pacer: %s has taken the application; its deadline is until its driver's exit: pacer apps\n",
-			api.ManagerYARN)
+			manager)
 		return nil
+	case err == nil && inPod(l):
+		return log.ended(ctx, l)
 	}
 	end, unknown := reportExit(l.config.Client, api.ControlRequest{Submission: l.settings[confSubmission],
 		ExitCode: command.ExitCode(err), Elapsed: elapsed(), Suspended: l.suspended()})
@@ -252,8 +261,9 @@ func (l *launch) read(ctx context.Context) (err error) {
 	if !l.attaches() {
 		l.aside = append(l.aside, l.files.uninterpreted(l.line, l.getenv))
 	}
-	if l.inCluster() && strings.EqualFold(l.given(confWaits, ""), "false") {
-		delete(l.settings, confWatched) // spark-submit ends when YARN has taken it: the driver tells its own end.
+	_, waits := l.line.manager()
+	if l.inCluster() && (inPod(l) || strings.EqualFold(l.given(waits, ""), "false")) {
+		delete(l.settings, confWatched) // spark-submit does not tell the driver's exit code: the driver tells its own end.
 	}
 	// The command line wins.
 	if l.settings[confDeadline] != "" && l.files.all[confBy] != "" {
@@ -415,7 +425,7 @@ func (l *launch) configuration() (config.Config, error) {
 			l.nodes = true
 		default:
 			return config.Config{}, command.Usagef("%s: deploy mode %s is not supported: want client, or cluster on "+
-				"Pacer's own nodes and on YARN", l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
+				"Pacer's own nodes, YARN and Kubernetes", l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
 		}
 	}
 	if path := l.line.own["--pacer-config"]; path != "" {
@@ -447,7 +457,7 @@ func (l *launch) configuration() (config.Config, error) {
 		cfg.Client.Planner = address
 	}
 	if own := l.line.own["--pacer-planner"]; own != "" {
-		if given && ours && own != address {
+		if given && ours && own != address && !inPod(l) {
 			return config.Config{}, command.Usagef("--pacer-planner %s and %s differ", own, said)
 		}
 		cfg.Client.Planner = own
@@ -485,6 +495,10 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 		front = append(front, "--master", masterPrefix+bus.HostPort(l.config.Client.Planner))
 	}
 	switch {
+	case inPod(l) && has(confPlanner): // Pods may reach the planner by another address.
+	case inPod(l) && bus.IsLoopback(bus.HostPort(l.config.Client.Planner)):
+		return nil, command.Usagef("no pod reaches the planner at %s: name its Service by --conf %s=HOST:PORT",
+			l.config.Client.Planner, confPlanner)
 	case l.attaches(): // The cluster's own settings say where executors reach the driver.
 		l.settings[confPlanner] = bus.HostPort(l.config.Client.Planner)
 	case bus.IsLoopback(bus.HostPort(l.config.Client.Planner)) && !has(confDriverHost) && !has(confDriverBind) &&
@@ -512,12 +526,8 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	}
 	options := map[string]string{}
 	if l.inCluster() {
-		files, err := l.ship(ctx, conn)
-		if err != nil {
+		if err := ship(ctx, l, conn, options); err != nil {
 			return nil, err
-		}
-		if files != "" {
-			options["--files"] = files
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.settings)) {
@@ -528,6 +538,12 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	jar, err := l.jar()
 	if err != nil {
 		return nil, err
+	}
+	if inPod(l) && jar != "" && l.given(confUpload, "") == "" {
+		if jar = ""; !strings.Contains(l.given("spark.jars", "--jars"), strings.TrimSuffix(installedJar, ".jar")) {
+			l.aside = append(l.aside, fmt.Sprintf(
+				"without %s the image has to have Pacer's jar among Spark's (pacer jar install)", confUpload))
+		}
 	}
 	if jar != "" {
 		// --jars replaces spark.jars of --conf and of files, so all are merged.

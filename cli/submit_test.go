@@ -247,7 +247,6 @@ func TestSubmitRefusesBeforeAnythingStarts(t *testing.T) {
 		"--pacer-dedline 5m app.py":                                               "--pacer-dedline",
 		"--pacer-mode watch app.py":                                               "[control observe off]",
 		"--pacer-mode off --conf spark.pacer.mode=observe app.py":                 "differ",
-		"--master k8s://x --deploy-mode cluster app.py":                           "deploy mode cluster",
 		"--master yarn --conf spark.pacer.planner=a:1 --pacer-planner b:2 app.py": "differ",
 		"--master local[2] app.py":                                                "local[2]",
 		"--conf spark.master=spark://x app.py":                                    "spark://x",

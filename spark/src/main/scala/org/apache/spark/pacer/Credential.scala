@@ -75,9 +75,17 @@ private[spark] object Credential {
     new Credential(login, hex(secret))
   }
 
-  /** The user's own for the planner at address: the file that is named, else where bus.CredentialPath says; None if none is there. */
+  /** The variable that has a credential itself, for drivers in pods: of a Secret's key, which has no mode, or of pacer submit. */
+  private[pacer] val Variable = "PACER_SECRET"
+
+  /**
+   * The user's own for the planner at address: the file that is named, else what [[Variable]] has, else where
+   * bus.CredentialPath says; None if none is there.
+   */
   def find(named: Option[Path], address: String, env: String => Option[String] = k => sys.env.get(k).filter(_.nonEmpty)): Option[Credential] =
-    named.map(read).orElse(directory(env).map(_.resolve(fileName(address))).filter(Files.exists(_)).map(read))
+    named.map(read)
+      .orElse(env(Variable).map(text => parse(text.linesIterator.toSeq, Variable, None)))
+      .orElse(directory(env).map(_.resolve(fileName(address))).filter(Files.exists(_)).map(read))
 
   private def directory(env: String => Option[String]): Option[Path] =
     env("PACER_CREDENTIALS_DIR").map(Paths.get(_)).orElse {
@@ -104,25 +112,31 @@ private[spark] object Credential {
   /** Reads the line login:secret of a file that nobody else may read or write. */
   private[pacer] def read(file: Path): Credential = {
     def fault(what: String, cause: Throwable = null) = new UnreachableException(s"credentials $file: $what", cause)
-    val lines = try {
+    parse(try {
       val open = Files.getPosixFilePermissions(file)
       if (open.contains(OTHERS_READ)) throw fault(s"everybody can read it: chmod o-r $file")
       if (open.contains(GROUP_WRITE) || open.contains(OTHERS_WRITE)) {
         throw fault(s"others than its owner can write it: chmod go-w $file")
       }
-      Files.readAllLines(file).asScala.map(_.trim).toSeq
+      Files.readAllLines(file).asScala.toSeq
     } catch {
       case u: UnreachableException => throw u
       case e: NoSuchFileException => throw fault("there is no such file: `pacer auth issue --out` writes one", e)
       case e: IOException => throw fault(s"it cannot be read", e)
-    }
+    }, file.toString, Some(file))
+  }
+
+  /** Reads what a file has, or a variable: source names it. */
+  private def parse(text: Seq[String], source: String, file: Option[Path]): Credential = {
+    def fault(what: String) = new UnreachableException(s"credentials $source: $what", null)
+    val lines = text.map(_.trim)
     def dated(mark: String): Option[Instant] =
       lines.find(_.startsWith(mark)).flatMap(l => Try(Instant.parse(l.stripPrefix(mark))).toOption)
     lines.filterNot(l => l.isEmpty || l.startsWith("#")) match {
       case Seq(line) if line.indexOf(':') > 0 && !line.endsWith(":") =>
         val (login, secret) = line.splitAt(line.indexOf(':'))
         if (!Registering.exists(login.startsWith)) throw fault(s"they are those of $login, want a user's: `pacer auth issue --user` makes some")
-        new Credential(login, secret.drop(1), Some(file), dated(IssuedMark), dated(UntilMark))
+        new Credential(login, secret.drop(1), file, dated(IssuedMark), dated(UntilMark))
       case _ => throw fault("want one line login:secret, as `pacer auth issue` writes it")
     }
   }

@@ -28,7 +28,7 @@ import org.apache.spark.util.Utils
  * @param submission      the key that makes a repeated registration harmless
  * @param submitted       when the wrapper was executed, epoch milliseconds
  * @param credentials     file with the user's credential
- * @param tlsCa           authorities of the NATS server's certificate, in PEM; with it the connection is secured
+ * @param tlsCa           authorities of the NATS server's certificate, a file in PEM or what it has; with it the connection is secured
  * @param plaintext       whether a planner off loopback may be without that
  * @param mode            Control, Observe, Off or Endless, which is nobody's to set
  * @param watched         whether a pacer submit reports the driver's exit
@@ -52,7 +52,7 @@ private[spark] final case class PacerConf(
     submission: String,
     submitted: Option[Long],
     credentials: Option[Path],
-    tlsCa: Option[Path],
+    tlsCa: Option[String],
     mode: String = PacerConf.Control,
     watched: Boolean = false,
     jobClass: String = "",
@@ -235,7 +235,7 @@ private[spark] object PacerConf {
     val left = if (shared && here.before > 0) math.max(LeastLeft, whole - here.before) else whole
     PacerConf(address, left, get(Profile).getOrElse(""), require,
       get(Submission).getOrElse(DriverContexts.here.own), submitted, get(Credentials).map(Paths.get(_)),
-      get(TlsCa).map(Paths.get(_)), mode, watched, jobClass, weight, floor, heapAuto, noWait, least, most, here.number, here.before, shared,
+      get(TlsCa), mode, watched, jobClass, weight, floor, heapAuto, noWait, least, most, here.number, here.before, shared,
       program = get(Program).getOrElse(program(get("spark.app.name").getOrElse(""), sys.env.get, sys.props.getOrElse("sun.java.command", ""))), byMoment = by > 0, certainty = certainty,
       jobMost = jobMost, copies = get(Speculation).exists(_.equalsIgnoreCase("true")), utcOffset = utcOffset(get(By), start, whole), plaintext = plaintext,
       output = output)

@@ -1,8 +1,9 @@
 package org.apache.spark.pacer
 
-import java.io.IOException
+import java.io.{ByteArrayInputStream, InputStream, IOException}
 import java.net.Socket
-import java.nio.file.{Files, Path}
+import java.nio.charset.StandardCharsets.US_ASCII
+import java.nio.file.{Files, Paths}
 import java.security.{GeneralSecurityException, KeyStore}
 import java.security.cert.{CertificateException, CertificateExpiredException, CertificateFactory, CertificateNotYetValidException, X509Certificate}
 import java.time.Instant
@@ -18,11 +19,11 @@ import scala.util.Using
  *
  * Authorities are read when it is made. Thread-safe.
  *
- * @param file    the authorities
+ * @param file    the authorities' file, or what it has: a driver in a pod has settings and no files
  * @param address the server's host:port, for the line
  * @throws UnreachableException the file cannot be read or holds no certificate
  */
-private[pacer] final class ServerTrust(file: Path, address: String) extends X509ExtendedTrustManager {
+private[pacer] final class ServerTrust(file: String, address: String) extends X509ExtendedTrustManager {
 
   private val authorities = ServerTrust.read(file)
   private val chains = ServerTrust.trustManager(authorities)
@@ -40,7 +41,7 @@ private[pacer] final class ServerTrust(file: Path, address: String) extends X509
 
   override def checkServerTrusted(chain: Array[X509Certificate], kind: String, socket: Socket): Unit = {
     valid(chain(0))
-    explained(s"is signed by another authority than that of $file: get its ca.pem from the planner's operator and name it in spark.pacer.tls.ca") {
+    explained(s"is signed by another authority than that of ${ServerTrust.named(file)}: get its ca.pem from the planner's operator and name it in spark.pacer.tls.ca") {
       chains.checkServerTrusted(chain, kind)
     }
     // Sockets come from jnats without it; the trust manager reads it at this moment.
@@ -80,17 +81,24 @@ private[pacer] final class ServerTrust(file: Path, address: String) extends X509
 
 private[pacer] object ServerTrust {
 
-  private def read(file: Path): KeyStore = try {
+  private val Begin = "-----BEGIN"
+
+  private def named(file: String): String = if (file.startsWith(Begin)) "spark.pacer.tls.ca" else file
+
+  private def open(file: String): InputStream =
+    if (file.startsWith(Begin)) new ByteArrayInputStream(file.getBytes(US_ASCII)) else Files.newInputStream(Paths.get(file))
+
+  private def read(file: String): KeyStore = try {
     val store = KeyStore.getInstance(KeyStore.getDefaultType)
     store.load(null, null)
-    val found = Using.resource(Files.newInputStream(file))(CertificateFactory.getInstance("X.509").generateCertificates(_)).asScala
-    if (found.isEmpty) throw new UnreachableException(s"spark.pacer.tls.ca: $file holds no certificate", null)
+    val found = Using.resource(open(file))(CertificateFactory.getInstance("X.509").generateCertificates(_)).asScala
+    if (found.isEmpty) throw new UnreachableException(s"spark.pacer.tls.ca: ${named(file)} holds no certificate", null)
     found.zipWithIndex.foreach { case (c, i) => store.setCertificateEntry(i.toString, c) }
     store
   } catch {
     case u: UnreachableException => throw u
     case e @ (_: IOException | _: GeneralSecurityException) =>
-      throw new UnreachableException(s"spark.pacer.tls.ca: cannot read the certificates in $file", e)
+      throw new UnreachableException(s"spark.pacer.tls.ca: cannot read the certificates in ${named(file)}", e)
   }
 
   private def trustManager(authorities: KeyStore): X509ExtendedTrustManager = {

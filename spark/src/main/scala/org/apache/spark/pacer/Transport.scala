@@ -1,7 +1,6 @@
 package org.apache.spark.pacer
 
 import java.io.IOException
-import java.nio.file.Path
 import java.time.{Duration, Instant}
 import java.util.concurrent.{ExecutionException, Executors, ExecutorService, FutureTask, ScheduledExecutorService, ThreadFactory, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
@@ -51,7 +50,7 @@ private[spark] final class NatsTransport private (
     address: String,
     user: Option[Credential],
     changed: () => Unit,
-    tlsCa: Option[Path],
+    tlsCa: Option[String],
     plaintext: Boolean,
     patience: Duration) extends Transport {
 
@@ -178,13 +177,13 @@ private[spark] object NatsTransport {
    * @param plaintext allows an address that is not loopback without that
    * @throws UnreachableException with one line for the user
    */
-  def connect(address: String, user: Option[Credential], changed: () => Unit, tlsCa: Option[Path] = None,
+  def connect(address: String, user: Option[Credential], changed: () => Unit, tlsCa: Option[String] = None,
       patience: Duration = Patience, plaintext: Boolean = false): NatsTransport =
     try new NatsTransport(address, user, changed, tlsCa, plaintext, patience) catch {
       case d: DeniedException => throw new UnreachableException(d.getMessage, d)
     }
 
-  private def connect(address: String, as: Option[Credential], tlsCa: Option[Path], plaintext: Boolean, patience: Duration,
+  private def connect(address: String, as: Option[Credential], tlsCa: Option[String], plaintext: Boolean, patience: Duration,
       listener: ConnectionListener): Line = {
     // Whatever the server says: another one may say it in its place.
     if (tlsCa.isEmpty && !plaintext && !Credential.isLoopback(address)) {

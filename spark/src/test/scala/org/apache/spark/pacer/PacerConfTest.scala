@@ -345,6 +345,12 @@ class PacerConfTest {
     for (loopback <- Seq("127.0.0.1:4222", "localhost:4222", "[::1]:4222", "LOCALHOST:4222")) assertEquals(Some("user-ann"), find(loopback))
     assertEquals(None, find("127.0.0.1:4223"))
     assertEquals("fe80::1:4222", Credential.fileName("[fe80::1]:4222"))
+    def inPod(text: String, named: Option[java.nio.file.Path] = None) =
+      Credential.find(named, "h:1", k => Some(text).filter(_ => k == Credential.Variable)).map(_.login)
+    assertEquals(Some("user-bob"), inPod("# Taken until 2030-01-01T00:00:00Z\nuser-bob:s\n"))
+    assertEquals(Some("user-ann"), inPod("user-bob:s", Some(file)), "a file that is named comes first")
+    val said = assertThrows(classOf[UnreachableException], () => inPod("hunter2")).getMessage
+    assertTrue(said.contains("PACER_SECRET") && !said.contains("hunter2"), said)
     Files.delete(file)
     Files.delete(dir)
   }

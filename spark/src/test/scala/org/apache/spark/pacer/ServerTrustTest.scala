@@ -42,11 +42,11 @@ class ServerTrustTest {
   }
 
   /** Shakes hands with a server of that certificate, dialled by a name; returns why not. */
-  private def refusal(server: Certificate, authority: Path, host: String): Option[String] =
+  private def refusal(server: Certificate, authority: Any, host: String): Option[String] =
     Using.resource(server.context.getServerSocketFactory.createServerSocket(0, 1, InetAddress.getLoopbackAddress)) { listening =>
       val accepts = new Thread(() => try Using.resource(listening.accept())(_.getInputStream.read()) catch { case _: IOException => () })
       accepts.start()
-      val trust = new ServerTrust(authority, s"$host:4222")
+      val trust = new ServerTrust(authority.toString, s"$host:4222")
       val plain = new java.net.Socket(InetAddress.getLoopbackAddress, listening.getLocalPort)
       try {
         val secured = trust.context.getSocketFactory.createSocket(plain, host, listening.getLocalPort, true).asInstanceOf[SSLSocket]
@@ -63,11 +63,13 @@ class ServerTrustTest {
   @Test def onlyTheRightAuthorityForTheRightNameIsTrusted(): Unit = {
     val server = new Certificate("server")
     assertEquals(None, refusal(server, server.pem, "localhost"))
+    assertEquals(None, refusal(server, Files.readString(server.pem), "localhost"))
     def said(why: Option[String], parts: String*): Unit = parts.foreach(p =>
       assertTrue(why.exists(line => line.contains(p) && !line.contains("\n")), s"$why has no $p"))
     said(refusal(server, server.pem, "127.0.0.1"), "the certificate of 127.0.0.1:4222 is for localhost alone", "pacer auth init HOST")
     val other = new Certificate("stranger")
     said(refusal(server, other.pem, "localhost"), "another authority than that of " + other.pem, "spark.pacer.tls.ca")
+    said(refusal(server, Files.readString(other.pem), "localhost"), "another authority than that of spark.pacer.tls.ca:")
     val past = new Certificate("past", "-startdate", "2001/01/01 00:00:00", "-validity", "10")
     said(refusal(past, past.pem, "localhost"), "has expired at 2001-01-11T", "this machine's clock says 2", "pacer auth init")
     val future = new Certificate("future", "-startdate", "+2y", "-validity", "10")
@@ -78,10 +80,10 @@ class ServerTrustTest {
     val file = dir.resolve("ca.pem")
     for (text <- Seq("", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")) {
       Files.writeString(file, text)
-      val said = assertThrows(classOf[UnreachableException], () => new ServerTrust(file, "h:1")).getMessage
+      val said = assertThrows(classOf[UnreachableException], () => new ServerTrust(file.toString, "h:1")).getMessage
       assertTrue(said.contains(file.toString), said)
     }
     Files.delete(file)
-    assertThrows(classOf[UnreachableException], () => new ServerTrust(file, "h:1"))
+    assertThrows(classOf[UnreachableException], () => new ServerTrust(file.toString, "h:1"))
   }
 }

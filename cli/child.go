@@ -26,7 +26,9 @@ import (
 // With a terminal it is in the process group of its caller, as if that had started it itself. It reads from the
 // terminal, which sends Ctrl-C and Ctrl-Z to both, and goes on where the caller does. Without one it leads a session: a
 // kernel that divides CPUs by session (autogroup) then gives a driver that hands out tasks its turn beside one that
-// starts, with a dozen threads that compile. Nice is by how much such a session yields (launch.yields), 0 for not.
+// starts, with a dozen threads that compile. The rest of the session goes when a signal has ended its leader: a
+// Python program may work on without the JVM that ran it. Nice is by how much such a session yields (launch.yields), 0
+// for not.
 func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nice int, signals <-chan os.Signal) error {
 	cmd := exec.Command(sp.submit, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = sh.Stdin, command.Raw(sh.Stdout), command.Raw(sh.Stderr)
@@ -47,12 +49,13 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nic
 		}
 		ended <- cmd.Wait()
 	}()
-	interrupt, passed := ctx.Done(), false
+	interrupt, passed, told := ctx.Done(), false, false
 	var quiet <-chan time.Time
 	for {
 		select {
 		case sig := <-signals:
 			passed = true
+			told = told || sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2
 			if !tty.sends(sig) {
 				pass(cmd, sig)
 			}
@@ -65,6 +68,9 @@ func (sh *shell) runSpark(ctx context.Context, sp spark, env, args []string, nic
 				_ = cmd.Process.Signal(syscall.SIGTERM)
 			}
 		case err := <-ended:
+			if told && tty == nil {
+				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+			}
 			return childError(err)
 		}
 	}

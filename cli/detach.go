@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -49,7 +50,7 @@ func (l *launch) detach(ctx context.Context) (err error) {
 	}
 	// /proc/self/exe is this program even when another one has taken the place of its file.
 	background := exec.Command("/proc/self/exe", append(args, l.line.attached...)...)
-	background.Stdout, background.Stderr, background.Env = log, log, l.Environ
+	background.Stdout, background.Stderr, background.Env = log, log, append(slices.Clone(l.Environ), boundEnv+"=1")
 	background.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := background.Start(); err != nil {
 		return fmt.Errorf("%s: %w", optionDetach, err)

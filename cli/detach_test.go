@@ -26,6 +26,7 @@ func TestSubmitDetachedLeavesSparkRunning(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	w.env["AIRFLOW_CTX_DAG_ID"], w.env["AIRFLOW_CTX_TASK_ID"] = "nightly", "report" // It outlives the task.
 	w.fakeSpark(t, `exec 3>`+pipe+`; trap 'echo TERM >&3; exit 143' TERM; echo up >&3; while :; do sleep 0.05; done`)
 	file := make(chan *os.File, 1)
 	go func() {
@@ -49,6 +50,9 @@ func TestSubmitDetachedLeavesSparkRunning(t *testing.T) {
 	up := make([]byte, 3)
 	if _, err := io.ReadFull(said, up); err != nil {
 		t.Fatal(err)
+	}
+	if environ, err := os.ReadFile(filepath.Join("/proc", found[1], "environ")); err != nil || !strings.Contains(string(environ), boundEnv+"=1\x00") {
+		t.Errorf("%v: it would end with the task", err)
 	}
 	if session, err := unix.Getsid(pid); err != nil || session != pid {
 		t.Errorf("process %d is of session %d, %v", pid, session, err)

@@ -119,8 +119,13 @@ func (sh *shell) submit(ctx context.Context, args []string) error {
 		defer signal.Stop(signals)
 		return sh.runSpark(ctx, sp, sh.Environ, s.args, 0, signals)
 	}
+	if sh.getenv(boundEnv) != "" {
+		outliveReader()
+	}
 	l := launch{shell: sh, line: s}
 	switch {
+	case ofTask(sh.getenv, s):
+		return bound(ctx, sh, args)
 	case s.isDescription():
 		return describe(ctx, &l)
 	case s.dry:
@@ -215,16 +220,16 @@ func (l *launch) submit(ctx context.Context) error {
 	if len(end.Apps) > 0 {
 		app = end.Apps[0]
 	}
-	required := strings.EqualFold(l.settings[confRequire], "true") || app.Verdict == api.VerdictInfeasible
-	if app.State == api.AppRefused && required {
-		return command.Coded(command.ExitInfeasible, nil) // The driver has said why.
-	}
 	said := end.Message
 	if unknown {
 		said = l.unregistered(command.ExitCode(err))
 	}
 	if said != "" {
 		fmt.Fprintf(l.Stderr, "pacer: %s\n", said)
+	}
+	required := strings.EqualFold(l.settings[confRequire], "true") || app.Verdict == api.VerdictInfeasible
+	if app.State == api.AppRefused && required {
+		return command.Coded(command.ExitInfeasible, nil)
 	}
 	return err
 }

@@ -49,6 +49,16 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// An application that is refused ends with the line that says why, whatever was asked of it.
+func TestARefusalIsTold(t *testing.T) {
+	for _, deadline := range []units.Seconds{0, 60} {
+		s := api.AppSummary{State: api.AppRefused, Pacing: "unpaced", Deadline: deadline, Headline: "refused: no room"}
+		if got := report.Told(&s); got != s.Headline {
+			t.Errorf("deadline %v: %q", deadline, got)
+		}
+	}
+}
+
 // Of a running application its row says when it ends; a failed one was neither early nor late.
 func TestSummary(t *testing.T) {
 	c := ledgertest.New(t, "a", "b")

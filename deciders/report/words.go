@@ -141,11 +141,11 @@ func Taught(p estimate.Policy, a *ledger.App, s *api.AppSummary, learnt api.Prof
 }
 
 // Told is the line that the user of an application is told at its end. It is empty for one that is not judged, and why
-// it was refused, or failed without a deadline, its driver has told.
+// it failed without a deadline its driver has told.
 func Told(s *api.AppSummary) string {
 	silent := s.Deadline <= 0 && (s.Pacing == string(ledger.Off) || s.Pacing == string(ledger.Unpaced) ||
 		s.State == api.AppFailed)
-	if silent || s.State == api.AppRefused {
+	if silent && s.State != api.AppRefused {
 		return ""
 	}
 	return s.Headline

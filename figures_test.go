@@ -85,6 +85,7 @@ const mostLines = 76_543 +
 	95 + // Help explains each column and word that a command prints; sums are added up at a look, sites chosen one by one.
 	1_555 + // Descriptions: 250 were stated, groups in ledger, queue, planner and nodes are the rest.
 	265 + // Texts of components in Plans and their bound, addresses for Spark, ports of others, uploads that go up again.
+	392 + // Parts of sessions: 300 were stated, what facets make of another run is the rest.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.

@@ -39,7 +39,7 @@ var roofs = []roof{
 	{"algorithms", "dag profiles supervisor/sharing supervisor controller/physics controller memory node/meter driver planner/access planner/usage " +
 		"assign assign/scores sim/mesh/probe memory/forecast memory/shaping", "vocabulary"},
 	{"ledger", "ledger ledger/ledgertest", "vocabulary algorithms"},
-	{"deciders", "deciders/waiting deciders/consolidation deciders/component deciders/lending deciders/devices deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
+	{"deciders", "deciders/waiting deciders/session deciders/consolidation deciders/component deciders/lending deciders/devices deciders/estimate deciders/pause deciders/handover deciders/placement deciders/schedule deciders/verdict deciders/versions deciders/heap deciders/recording deciders/fewest deciders/behind " +
 		"deciders/reservation deciders/response deciders/admission deciders/queue deciders/report", "vocabulary algorithms ledger"},
 	{"engines", "planner node", "vocabulary algorithms ledger deciders"},
 	{"infra", "infra/async infra/eventlog infra/bus infra/store infra/bus/bustest infra/cgroup infra/cgroup/cgrouptest infra/progress " +

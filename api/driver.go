@@ -415,6 +415,10 @@ const (
 	EventStageDone EventType = "stage_done"
 	// EventQueryEnded says that a SQL query that had stages has ended, whichever way.
 	EventQueryEnded EventType = "query_ended"
+	// EventPartBegan says that a part of a session has begun, EventPartOver that all its jobs are over. With
+	// Failed the last of them has failed.
+	EventPartBegan EventType = "part_began"
+	EventPartOver  EventType = "part_over"
 	// EventUnpaced says that the application cannot be paced (streaming).
 	EventUnpaced EventType = "unpaced"
 	// EventEnd says that the SparkContext stopped. The driver goes on to its exit.
@@ -448,6 +452,7 @@ type Event struct {
 	Bound    *StageBound    `json:"bound,omitempty"`
 	Done     *StageDone     `json:"done,omitempty"`
 	Query    *QueryEnded    `json:"query,omitempty"`
+	Part     *SessionPart   `json:"part,omitempty"`
 	// Reason says why (EventUnpaced, EventEnd with Failed).
 	Reason string `json:"reason,omitempty"`
 	Failed bool   `json:"failed,omitempty"`

@@ -177,6 +177,8 @@ func (e Events) Validate() error {
 			event.Done.validate(&f)
 		case EventQueryEnded:
 			f.between("query.execution", float64(event.Query.Execution), 0, MostAmount)
+		case EventPartBegan, EventPartOver:
+			event.Part.validate(&f, event.Type == EventPartBegan)
 		}
 	}
 	f.out()
@@ -196,6 +198,8 @@ func (e *Event) whole() bool {
 		return e.Done != nil
 	case EventQueryEnded:
 		return e.Query != nil
+	case EventPartBegan, EventPartOver:
+		return e.Part != nil
 	case EventUnpaced, EventEnd, EventExit:
 		return true
 	}
@@ -286,6 +290,8 @@ func (e *Event) Size() int {
 		size += 64 * len(e.Bound.Bindings)
 	case e.Done != nil:
 		size += len(e.Done.Reason)
+	case e.Part != nil:
+		size += len(e.Part.Name)
 	}
 	return size
 }

@@ -41,11 +41,8 @@ func (f Anew) apply(l *Ledger) error {
 	}
 	pend(l, a, pending)
 	l.batch.dropTargets(a)
-	for _, s := range a.Order {
-		l.batch.removeStage(a.ID, s)
-	}
-	clear(a.Stages)
-	a.Order, a.opened, a.Folded, a.Marks = nil, nil, nil, Marks{}
+	l.batch.dropStages(a)
+	a.Marks = Marks{}
 	a.Promise.Queries, a.Promise.Targeted = nil, false
 	return nil
 }

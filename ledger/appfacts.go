@@ -48,13 +48,9 @@ func (f Registered) apply(l *Ledger) error {
 	if !f.Queued {
 		a.Tenant.count(a.Tenant.Owner.Seen)
 	}
-	if f.Matched {
-		stored := l.profiles.find(f.Tenant.Owner.User, f.Promise.Profile)
-		if stored == nil {
-			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
-		}
-		useProfile(l, stored)
-		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
+	var err error
+	if a.Profile, err = planFor(f.Matched, f.Tenant.Owner.User, f.Promise.Profile, l); err != nil {
+		return err
 	}
 	if f.Seats != nil {
 		if err := f.Seats.check(l, a); err != nil {

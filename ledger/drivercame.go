@@ -35,18 +35,14 @@ func (f DriverCame) apply(l *Ledger) error {
 			return fmt.Errorf("the plan of node %s does not hold how executors of %s are started", n.Node, a.ID)
 		}
 	}
+	profile, err := planFor(f.Matched, f.Tenant.Owner.User, f.Promise.Profile, l)
+	if err != nil {
+		return err
+	}
 	if err := reclaim(launch, a, l); err != nil {
 		return err
 	}
-	a.Profile = nil
-	if f.Matched {
-		stored := l.profiles.find(f.Tenant.Owner.User, f.Promise.Profile)
-		if stored == nil {
-			return fmt.Errorf("profile %s is not there", f.Promise.Profile)
-		}
-		useProfile(l, stored)
-		a.Profile = l.profiles.draw(stored.Planned()).forRun(l.cfg.Beta)
-	}
+	a.Profile = profile
 	t, p := &a.Tenant, &a.Promise
 	a.Name, t.Launch, a.kept = f.Name, launch, nil
 	t.Owner, t.UTCOffset = f.Tenant.Owner, f.Tenant.UTCOffset

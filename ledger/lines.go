@@ -75,20 +75,24 @@ func (f ContextStopped) Line() Line {
 		f.App, f.At, ofDeadline(f.Deadline))
 }
 
-func (f Archived) Line() Line {
-	d := &f.Detail
+func (f Archived) Line() Line { return ended(f.App, &f.Detail, f.Account) }
+
+func (f RunArchived) Line() Line { return ended(f.Detail.ID, &f.Detail, f.Account) }
+
+// ended says how the application or the run of that id came to its end.
+func ended(id api.AppID, d *api.AppDetail, account Account) Line {
 	how := string(d.State)
 	if d.State == api.AppUnknown {
 		how = "ended, nobody knows how,"
 	}
-	text := fmt.Sprintf("%s %s after %s%s", f.App, how, d.Duration, ofDeadline(d.Deadline))
+	text := fmt.Sprintf("%s %s after %s%s", id, how, d.Duration, ofDeadline(d.Deadline))
 	if !d.EndedBy.Known() {
 		text += fmt.Sprintf(" (%s; its exit is not known)", d.EndedBy)
 	}
-	if f.Account.Reason != "" {
-		text += ": " + f.Account.Reason
+	if account.Reason != "" {
+		text += ": " + account.Reason
 	}
-	return usual("application ended", ofApp(f.App), "%s", text)
+	return usual("application ended", ofApp(id), "%s", text)
 }
 
 // ofDeadline says what a duration is one of.
@@ -155,6 +159,7 @@ func (EventTaken) Line() Line     { return quiet("event taken") }
 func (DeadlineGiven) Line() Line  { return quiet("deadline given") }
 func (GateSet) Line() Line        { return quiet("gate set") }
 func (ModeSet) Line() Line        { return quiet("mode set") }
+func (RunBegan) Line() Line       { return quiet("run begun") }
 func (Capped) Line() Line         { return quiet("cap given") }
 func (TargetsDropped) Line() Line { return quiet("targets dropped") }
 func (OwnerRevoked) Line() Line   { return quiet("owner revoked") }

@@ -107,6 +107,17 @@ func rows() []row {
 			"it has less than no cores":      ledger.ExecutorAttached{App: attachedApp, ID: "2", Attached: ledger.Attached{Cores: -1}},
 			"it is observed though served":   placement.AttachedObserved{OfApp: ledger.OfApp{App: app}, Because: "so"},
 			"another manager replaces those": ledger.ReplacementSent{App: attachedApp, ID: "1", Lost: "attaching", Node: "attaching"}}},
+		{ledger.RunBegan{App: second, By: 1, Promise: ledger.Promise{Profile: "q", Deadline: 30, Mode: ledger.Paced}, Matched: true}, "p 100 1", "q 30 0", inApp(second, func(a *ledger.App) any {
+			return fmt.Sprint(a.Promise.Profile, " ", float64(a.Promise.Deadline), " ", len(a.Order))
+		}), never{
+			"it is over":                ledger.RunBegan{App: third},
+			"there is no such profile":  ledger.RunBegan{App: app, Promise: ledger.Promise{Profile: "none"}, Matched: true},
+			"its deadline is no number": ledger.RunBegan{App: app, Promise: ledger.Promise{Deadline: units.Seconds(nan)}}}},
+		{ledger.RunArchived{App: app, Detail: detail("app-9", api.AppFinished)}, "false", "true", func(v ledger.View) any { return v.EndedApp("app-9") != nil }, never{
+			"it is not there":      ledger.RunArchived{App: "nobody", Detail: detail("app-9", api.AppFinished)},
+			"it is one that runs":  ledger.RunArchived{App: app, Detail: detail(second, api.AppFinished)},
+			"its detail runs":      ledger.RunArchived{App: app, Detail: detail("app-9", api.AppRunning)},
+			"the run is another's": ledger.RunArchived{App: app, Detail: detail("app-9", api.AppFinished), Run: ledger.Run{App: app}}}},
 		{ledger.ClockRead{App: app, Ahead: 7}, "3", "10", func(v ledger.View) any { return float64(v.App(app).At(v.Now())) }, never{
 			"it is ahead for ever": ledger.ClockRead{App: app, Ahead: units.Seconds(math.Inf(1))}}},
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/lending"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/response"
+	"github.com/sparkpacer/pacer/deciders/session"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
@@ -57,6 +58,7 @@ var table = []row{
 	{name: "driver to come", on: onTick, of: awaits, ask: each(components.heard)},
 	{name: "driver lost", on: onTick, of: driven, ask: each(components.follow)},
 	{name: "components lost", on: onTick, of: driven, ask: reads(component.FollowGroup)},
+	{name: "part over", on: onDriver | onTick, of: session.In, ask: each(parts.close)},
 	{name: "conclude", on: onTick, of: over, ask: each(endings.close)},
 	{name: "driver gone", on: onTick, of: living, ask: each(endings.fail)},
 	{name: "unheard", on: onTick, of: living, ask: each(pacing.unheard)},

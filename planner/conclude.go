@@ -28,19 +28,7 @@ func (r endings) concludeRuns(profile string) {
 // it may, its record into the history.
 func (r endings) conclude(a *ledger.App) {
 	d := report.Detail(r.view, r.estimates, a)
-	if teaching(a) {
-		how, learnt, err := recording.Record(r.view, a)
-		switch {
-		case err == nil:
-			// Without the name of the fact.
-			err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: a.ID, How: how}))
-		case how != "":
-			r.record(ledger.ProfileSaved{Body: learnt, How: how})
-		}
-		if err != nil {
-			r.record(ledger.RunNotRecorded{App: a.ID, Err: err})
-		}
-		r.taught(a, &d.AppSummary, how, learnt, err)
+	if r.teach(a, a.ID, &d.AppSummary) {
 		if f, ok := heap.Learn(r.view, a); ok {
 			r.record(f)
 		}
@@ -53,6 +41,27 @@ func (r endings) conclude(a *ledger.App) {
 	}
 	r.record(ledger.Archived{App: a.ID, Detail: d, Account: report.Account(r.estimates, r.view, a),
 		Run: report.Run(r.estimates, r.view, a, &d.AppSummary)})
+}
+
+// teach has the run of a, which has ended, go into its profile if it may, as that of id, and says in s what came of
+// that. It reports whether such runs teach at all.
+func (r endings) teach(a *ledger.App, id api.AppID, s *api.AppSummary) bool {
+	if !teaching(a) {
+		return false
+	}
+	how, learnt, err := recording.Record(r.view, a)
+	switch {
+	case err == nil:
+		// Without the name of the fact.
+		err = errors.Unwrap(r.ledger.Record(ledger.ProfileSaved{Body: learnt, By: id, How: how}))
+	case how != "":
+		r.record(ledger.ProfileSaved{Body: learnt, How: how})
+	}
+	if err != nil {
+		r.record(ledger.RunNotRecorded{App: id, Err: err})
+	}
+	r.taught(a, s, how, learnt, err)
+	return true
 }
 
 // teaching reports whether the run of a, which has ended, is to go into a profile.

@@ -22,8 +22,9 @@
 // stands when they are asked:
 //
 //	of nodes            silent nodes, leaving, machines
-//	of an application   hold, judge, heard again, driver to come, driver lost, components lost, conclude, driver gone,
-//	                    unheard, killed, pace again, ready, estimated, step response, late, expel, unstarted, replace
+//	of an application   hold, judge, heard again, driver to come, driver lost, components lost, part over, conclude,
+//	                    driver gone, unheard, killed, pace again, ready, estimated, step response, late, expel,
+//	                    unstarted, replace
 //	of all there is     shares of news
 //	of an application   grow
 //	of all there is     fairness, stayed, moved, queue, elastic, shares

@@ -9,6 +9,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/handover"
 	"github.com/sparkpacer/pacer/deciders/recording"
 	"github.com/sparkpacer/pacer/deciders/schedule"
+	"github.com/sparkpacer/pacer/deciders/session"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/units"
 )
@@ -41,7 +42,7 @@ func (r drivers) take(ev DriverEvents) *ledger.App {
 			ready = append(ready, s)
 		}
 	}
-	if readClock(r.core, a, newest, false) {
+	if readClock(r.core, a, newest-session.Of(a).At, false) {
 		redeadline(r.core, a, a.Promise.Deadline)
 	}
 	r.said.ready, r.said.idle = ready, len(b.Events) == 0
@@ -99,7 +100,7 @@ func (r drivers) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 	if a.Over() {
 		return nil
 	}
-	switch ev.Type {
+	switch ev = session.OnClock(a, ev); ev.Type {
 	case api.EventExecutorUp:
 		switch x := a.Executor(ev.Executor.ID); {
 		case a.Tenant.Launch.Attach != nil:
@@ -146,12 +147,18 @@ func (r drivers) driverEvent(a *ledger.App, ev api.Event) *ledger.Stage {
 		if a.Profile != nil {
 			course{r.core}.queryEnded(a, ev.Query.Execution)
 		}
+	case api.EventPartBegan:
+		parts{r.core}.begin(a, *ev.Part)
+	case api.EventPartOver:
+		parts{r.core}.over(a, *ev.Part, ev.Failed)
 	case api.EventUnpaced:
 		if a.Promise.Mode != ledger.Unpaced {
 			r.apply(ledger.ModeSet{App: a.ID, Mode: ledger.Unpaced,
 				Why: cmp.Or(ev.Reason, "the application cannot be paced") + ": it runs unpaced, with all cores"})
 		}
 	case api.EventEnd:
+		ev.At += session.Of(a).At
+		parts{r.core}.end(a)
 		r.contextStops(a, ev)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/sparkpacer/pacer/deciders/admission"
 	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/heap"
+	"github.com/sparkpacer/pacer/deciders/session"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/planner/access"
@@ -30,7 +31,7 @@ func (r drivers) register(ev Register) *ledger.App {
 	if a.Tenant.Launch.Withheld > 0 && !a.Over() {
 		r.record(ledger.LaunchTold{App: a.ID, Launch: ev.Request.Launch})
 	}
-	if readClock(r.core, a, ev.Request.Elapsed, true) {
+	if readClock(r.core, a, ev.Request.Elapsed-session.Of(a).At, true) {
 		redeadline(r.core, a, a.Promise.Deadline)
 	}
 	other := another(r.view, ev.Request.Planner)

@@ -101,7 +101,9 @@ func TestTheDriversEventsAreOurs(t *testing.T) {
 		{Seq: 6, At: 2.5, Type: api.EventUnpaced, Reason: "streaming"},
 		{Seq: 7, At: 3, Type: api.EventEnd, Failed: true, Reason: "exit 1"},
 		{Seq: 8, At: 3.25, Type: api.EventQueryEnded, Query: &api.QueryEnded{Execution: 5}},
-		{Seq: 9, At: 3.5, Type: api.EventExit, Clean: true},
+		{Seq: 9, At: 3.25, Type: api.EventPartBegan, Part: &api.SessionPart{At: 3.125, Name: "daily report", Deadline: 900, ByMoment: true}},
+		{Seq: 10, At: 3.5, Type: api.EventPartOver, Failed: true, Part: &api.SessionPart{At: 3.25}},
+		{Seq: 11, At: 3.5, Type: api.EventExit, Clean: true},
 	}}
 	got := decode[api.Events](t, "events.json")
 	if d := cmp.Diff(want, got); d != "" {

@@ -34,7 +34,8 @@ type State struct {
 	For    units.Seconds `json:"for_s,omitempty"`
 }
 
-var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "pause", Pacing: State.pacing, Was: was})
+var facet = ledger.Register(ledger.Facet[*ledger.App, State]{Name: "pause", After: State.after, Pacing: State.pacing,
+	Was: was})
 
 // Paused reports whether a's targets are paused.
 func Paused(a *ledger.App) bool { return facet.Of(a).Paused }
@@ -47,6 +48,14 @@ func (s State) until(a *ledger.App, at units.Seconds) units.Seconds {
 		return s.For + max(0, at-s.Since)
 	}
 	return s.For
+}
+
+// after is s after a fact: another run has had no pause.
+func (s State) after(_ ledger.View, _ *ledger.App, f ledger.Fact) (State, bool) {
+	if _, begun := f.(ledger.RunBegan); begun {
+		return State{}, s != State{}
+	}
+	return s, false
 }
 
 func (s State) pacing() string {

@@ -23,13 +23,23 @@ type Attachment struct {
 }
 
 var attachment = ledger.Register(ledger.Facet[*ledger.App, Attachment]{Name: "attachment",
-	Observed: Attachment.observed, Wants: Attachment.wants, Was: ledger.Member[Attachment]("attachment")})
+	Observed: Attachment.observed, Wants: Attachment.wants, After: Attachment.after,
+	Was: ledger.Member[Attachment]("attachment")})
 
 // AttachmentOf is a's.
 func AttachmentOf(a *ledger.App) Attachment { return attachment.Of(a) }
 
 func (t Attachment) observed() string       { return t.Observed }
 func (t Attachment) wants() (int, []string) { return t.Wanted, t.On }
+
+// after is t after a fact: another run has another clock.
+func (t Attachment) after(_ ledger.View, _ *ledger.App, fact ledger.Fact) (Attachment, bool) {
+	f, begun := fact.(ledger.RunBegan)
+	if begun {
+		t.Asked, t.Spare = t.Asked-f.By, 0
+	}
+	return t, begun
+}
 
 // ExecutorsWanted: the driver of an application is to ask another cluster manager for so many executors in all, on
 // these hosts if it can, or with 0 for as many as its user has said. Spare says that fewer would do. Says is told its

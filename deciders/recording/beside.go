@@ -45,7 +45,7 @@ func exitedBeside(v ledger.View, a *ledger.App) bool {
 	}
 	var used units.Work
 	for _, other := range v.Apps() {
-		if other == a {
+		if other.ID == a.ID {
 			continue
 		}
 		for _, x := range other.Tenant.Executors {

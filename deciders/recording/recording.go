@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/session"
 	"github.com/sparkpacer/pacer/deciders/verdict"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
@@ -189,9 +190,11 @@ func heldBack(v ledger.View, a *ledger.App, s *ledger.Stage) bool {
 	})
 }
 
-// executorStart is the mean CPU time of a's executors until the first task, 0 where
-// none is known.
+// executorStart is the mean CPU time of a's executors X// session were there before it.
 func executorStart(a *ledger.App) units.Work {
+	if session.Of(a).ID != "" {
+		return 0
+	}
 	var sum units.Work
 	count := 0
 	for _, x := range a.Tenant.Executors {

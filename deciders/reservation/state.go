@@ -51,7 +51,8 @@ func (s State) check() error {
 
 // after is s of a after a fact: what was reserved was for the deadline of then, and for a run that is recorded.
 func (s State) after(_ ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
-	if _, given := f.(ledger.DeadlineGiven); given {
+	switch f.(type) {
+	case ledger.DeadlineGiven, ledger.RunBegan:
 		return State{}, s != State{}
 	}
 	if s.Held() == 0 || a.Promise.Mode == ledger.Recording {

@@ -44,8 +44,11 @@ func (s State) index(key api.StageKey) int {
 // but is s without the stage of a place.
 func (s State) but(i int) State { return State{slices.Delete(slices.Clone(s.Stages), i, i+1)} }
 
-// after is s after a fact: a stage that has ended is held no more.
+// after is s after a fact: a stage that has ended is held no more, nor is one of another run.
 func (s State) after(_ ledger.View, _ *ledger.App, f ledger.Fact) (State, bool) {
+	if _, begun := f.(ledger.RunBegan); begun {
+		return State{}, len(s.Stages) > 0
+	}
 	if ended, is := f.(ledger.StageEnded); is {
 		if i := s.index(ended.Done.StageKey); i >= 0 {
 			return s.but(i), true

@@ -69,6 +69,13 @@ func Given(v ledger.View) map[api.AppID][]Giving {
 
 // given are the gifts of a after a fact.
 func given(all []Gift, v ledger.View, a *ledger.App, fact ledger.Fact) ([]Gift, bool) {
+	if f, begun := fact.(ledger.RunBegan); begun && len(all) > 0 {
+		all = slices.Clone(all)
+		for i := range all {
+			all[i].At -= f.By
+		}
+		return all, true
+	}
 	f, leaves := fact.(ledger.ExecutorLeaving)
 	if !leaves || f.For == "" {
 		return all, false

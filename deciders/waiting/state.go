@@ -74,8 +74,12 @@ func (s State) check() error {
 	return units.Finite("waited", s.Waited)
 }
 
-// after is s of a after a fact: of one that comes or whose clock was set, or that waits no more.
+// after is s of a after a fact: of one that comes or whose clock was set, or that
+// waits no more. Another run of it has not waited.
 func (s State) after(v ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
+	if _, begun := f.(ledger.RunBegan); begun {
+		return State{}, s != State{}
+	}
 	if !a.Queued() {
 		return State{Waited: s.Took(a, v.Now())}, s.Waits()
 	}

@@ -230,6 +230,9 @@ func (d *Driver) advance() {
 }
 
 func (d *Driver) stageReady(r *stageRun) {
+	if !slices.ContainsFunc(d.stages, func(o *stageRun) bool { return o.ready }) {
+		tellPart(api.EventPartBegan, d)
+	}
 	r.ready = true
 	if r.base == r {
 		r.setFixedPart(d.fixedPart[r.name()])
@@ -259,9 +262,19 @@ func (d *Driver) stageDone(r *stageRun) {
 	}
 	d.tell(api.Event{Type: api.EventStageDone, Done: done})
 	d.queryDone(r)
+	if d.left == 0 {
+		tellPart(api.EventPartOver, d)
+	}
 	d.advance()
 	d.offerAll()
 	d.tellChanges()
+}
+
+// tellPart tells of a session without an end that its stages are a part of it, with its deadline.
+func tellPart(event api.EventType, d *Driver) {
+	if d.App.Mode == api.ModeEndless {
+		d.tell(api.Event{Type: event, Part: &api.SessionPart{At: d.Elapsed(), Name: d.App.Profile, Deadline: d.App.Deadline}})
+	}
 }
 
 // queryDone tells that the SQL query of a stage that is done has ended, if no stage of it is left.

@@ -188,6 +188,9 @@ private[spark] object Wire {
       taskCost: Double) extends DriverEvent
   /** A SQL query that had stages has ended. */
   final case class QueryEnded(execution: Long) extends DriverEvent
+  /** A part of a session: jobs of a group with a deadline of its own have begun, or all are over, at a moment of the deadline clock. */
+  final case class PartBegan(at: Double, name: String, deadline: Double, byMoment: Boolean) extends DriverEvent
+  final case class PartOver(at: Double, failed: Boolean) extends DriverEvent
   final case class Unpaced(reason: String) extends DriverEvent
   final case class End(failed: Boolean, reason: String) extends DriverEvent
 
@@ -276,7 +279,8 @@ private[spark] object Wire {
     case s: StageReady => length(s.name, MostName) + length(s.pool, MostName) + 64 * s.bindings.size + 12 * s.parents.size
     case StageBound(_, bound) => 64 * bound.size
     case s: StageDone => length(s.reason, MostText)
-    case QueryEnded(_) => 0
+    case QueryEnded(_) | PartOver(_, _) => 0
+    case p: PartBegan => length(p.name, MostName)
     case Unpaced(reason) => length(reason, MostText)
     case End(_, reason) => length(reason, MostText)
     case Exit(_, _, reason) => length(reason, MostText)
@@ -305,6 +309,9 @@ private[spark] object Wire {
         bindings(key(o.put("type", "stage_bound").putObject("bound"), k).putArray("bindings"), bound)
       case s: StageDone => done(o.put("type", "stage_done").putObject("done"), s)
       case QueryEnded(execution) => o.put("type", "query_ended").putObject("query").put("execution", execution)
+      case PartBegan(at, name, deadline, byMoment) =>
+        o.put("type", "part_began").putObject("part").put("at_s", at).put("name", clip(name, MostName)).put("deadline_s", deadline).put("by_moment", byMoment)
+      case PartOver(at, failed) => o.put("type", "part_over").put("failed", failed).putObject("part").put("at_s", at)
       case Unpaced(reason) => o.put("type", "unpaced").put("reason", clip(reason, MostText))
       case End(failed, reason) => o.put("type", "end").put("failed", failed).put("reason", clip(reason, MostText))
       case Exit(clean, failed, reason) =>

@@ -102,5 +102,7 @@ object WireTest {
     Event(6, 2.5, Unpaced("streaming")),
     Event(7, 3, End(failed = true, "exit 1")),
     Event(8, 3.25, QueryEnded(5)),
-    Event(9, 3.5, Exit(clean = true, failed = false, "")))
+    Event(9, 3.25, PartBegan(3.125, "daily report", 900, byMoment = true)),
+    Event(10, 3.5, PartOver(3.25, failed = true)),
+    Event(11, 3.5, Exit(clean = true, failed = false, "")))
 }

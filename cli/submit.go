@@ -456,13 +456,13 @@ func (l *launch) configuration() (config.Config, error) {
 		if address == "" {
 			address, given = l.files.all[confPlanner], false
 		}
-		ours = address != ""
+		ours = address != "" && !inPod(l) // Pods may reach the planner by another address.
 	}
 	if ours {
 		cfg.Client.Planner = address
 	}
 	if own := l.line.own["--pacer-planner"]; own != "" {
-		if given && ours && own != address && !inPod(l) {
+		if given && ours && own != address {
 			return config.Config{}, command.Usagef("--pacer-planner %s and %s differ", own, said)
 		}
 		cfg.Client.Planner = own
@@ -500,7 +500,7 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 		front = append(front, "--master", masterPrefix+bus.HostPort(l.config.Client.Planner))
 	}
 	switch {
-	case inPod(l) && has(confPlanner): // Pods may reach the planner by another address.
+	case inPod(l) && has(confPlanner):
 	case inPod(l) && bus.IsLoopback(bus.HostPort(l.config.Client.Planner)):
 		return nil, command.Usagef("no pod reaches the planner at %s: name its Service by --conf %s=HOST:PORT",
 			l.config.Client.Planner, confPlanner)

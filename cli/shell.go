@@ -55,7 +55,7 @@ func dialPlanner(ctx context.Context, cfg config.Client) (client, func(), error)
 	}
 	conn, err := bus.Dial(bus.Options{Address: cfg.Planner, Credential: own, TLS: cfg.TLS, Name: "pacer",
 		Plaintext: cfg.Plaintext, Timeout: cfg.Timeout})
-	if api.KindOf(err) == api.KindInvalid { // What the configuration says of TLS.
+	if api.KindOf(err) == api.KindInvalid { // The configuration is wrong about TLS.
 		err = command.Coded(command.ExitConfig, err)
 	}
 	if err != nil {

@@ -216,7 +216,7 @@ func TestABackupIsEnoughForANewDisk(t *testing.T) {
 	}
 }
 
-// What root puts back is the user's who runs the planner; a file that has another name elsewhere stays as it is.
+// A file that root puts back belongs to the planner's user; one with another name elsewhere stays as it is.
 func TestWhatRootPutsBackIsThePlannersUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to give files away")

@@ -287,8 +287,8 @@ func (p *principals) joins(by api.Principal, i api.Issue, before *grantee) (*gra
 		return nil, api.Errorf(api.KindDenied, "node %s: this join credential is for nodes named %s", node.Name,
 			strings.Join(join.Join.Nodes, ", "))
 	case join.Join.Times > 0 && join.Joined >= join.Join.Times:
-		return nil, api.Errorf(api.KindDenied, "node %s: this join credential was issued with --times %d, and used as often: "+
-			"`pacer auth issue --join` makes another one", node.Name, join.Join.Times)
+		return nil, api.Errorf(api.KindDenied, "node %s: this join credential was issued with --times %d, and used "+
+			"as often: `pacer auth issue --join` makes another one", node.Name, join.Join.Times)
 	case before != nil && before.By != by.Login():
 		return nil, api.Errorf(api.KindDenied, "node %s has a credential that did not come by this one: `pacer auth issue "+
 			"--node %s` makes it another one", node.Name, node.Name)

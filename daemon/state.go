@@ -148,7 +148,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Settle gives what root has made in a state directory to the owner of the directory: a daemon that runs as another user
+// Settle gives what root has made in a state directory to the owner of the directory: a daemon of another user
 // reads and writes it. A file that has a second name stays as it is, for that may be anywhere.
 func Settle(dir string) error {
 	if os.Geteuid() != 0 {

@@ -25,8 +25,9 @@ const (
 	ExitUsage = 64
 	// ExitNoInput is a file that the command line names and that is not there, or cannot be read (EX_NOINPUT).
 	ExitNoInput = 66
-	// ExitUnavailable is a planner, or a Docker daemon, that does not answer (EX_UNAVAILABLE). Where a NATS server does, `pacer submit` waits
-	// 10 s for a planner that takes over. With `--master yarn` or `k8s://...` it runs without Pacer then.
+	// ExitUnavailable is a planner, or a Docker daemon, that does not answer (EX_UNAVAILABLE). Where a NATS server does,
+	// `pacer submit` waits 10 s for a planner that takes over. With `--master yarn` or `k8s://...` it runs without Pacer
+	// then.
 	ExitUnavailable = 69
 	// ExitInfeasible is a deadline that cannot be kept: `pacer plan` keeps it on none of the cores asked for, or
 	// `pacer submit` was refused by --pacer-require-feasible or planner.late.

@@ -38,7 +38,9 @@ const (
 
 // Checks are in the order in which their findings are mended: what comes first is often why others fail.
 var Checks = []Check{
-	{"configuration", all, "pacer config validate", func(m Machine) Finding { return of(m.Faults, Fault, "without a fault") }},
+	{"configuration", all, "pacer config validate", func(m Machine) Finding {
+		return of(m.Faults, Fault, "without a fault")
+	}},
 	{"clock", all, "sudo timedatectl set-ntp true", func(m Machine) Finding {
 		if f := each(slices.Concat(m.Credentials, m.Certificates), "", m.begins); f.Status == Fault {
 			return f

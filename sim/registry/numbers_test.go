@@ -52,7 +52,7 @@ func TestEveryNumberOfASourceIsListed(t *testing.T) {
 // told leaves out what a run has measured.
 var told = cmpopts.IgnoreFields(experiment.Claim{}, "Ours", "Seeds", "Least", "Most", "Holds", "Why")
 
-// What a run tries is what is listed without one. Sources of whole clusters on the engines are tried by their packages.
+// A run tries what is listed without one. Sources of whole clusters on the engines are tried by their packages.
 func TestClaimsOfARunAreThoseListed(t *testing.T) {
 	if slow {
 		t.Skip("takes too long with the race detector")

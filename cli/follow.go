@@ -79,18 +79,19 @@ const uploadsMost = 3
 // handOver brings files to the planner, and what is asked for that is started with them.
 func handOver(ctx context.Context, conn client, l *launch, files []*nodeSubmission, dry bool,
 	asked func() (api.Submit, error)) (reply api.ControlReply, err error) {
+	planner := &uploader{conn: conn, w: l.Stderr}
 	for range uploadsMost {
 		for _, s := range files {
 			if s.l = l; dry {
 				err = s.digests()
 			} else {
-				err = s.upload(ctx, conn)
+				err = s.upload(ctx, planner)
 			}
 			if err != nil {
 				return reply, err
 			}
 		}
-		reply, err = ask(ctx, conn, l.Stderr, api.VerbSubmit, asked)
+		reply, err = planner.ask(ctx, api.VerbSubmit, asked)
 		if api.KindOf(err) != api.KindNotFound {
 			return reply, err
 		}

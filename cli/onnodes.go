@@ -349,30 +349,62 @@ func (s *nodeSubmission) digests() error {
 }
 
 // upload brings files to the planner.
-func (s *nodeSubmission) upload(ctx context.Context, conn client) error {
+func (s *nodeSubmission) upload(ctx context.Context, planner *uploader) error {
 	if err := s.digests(); err != nil {
 		return err
 	}
 	for k, from := range s.sources {
-		if err := s.send(ctx, conn, s.driver.Files[k], from); err != nil {
+		if err := s.send(ctx, planner, s.driver.Files[k], from); err != nil {
 			return fmt.Errorf("upload of %s: %w", s.driver.Files[k].Name, err)
 		}
 	}
 	return nil
 }
 
-// sendAgain is how long it takes until the planner is asked again that does not answer now, sendFor how long it is.
+// sendAgain is how long it takes until the planner is asked again that does not answer now, twice that the next time and
+// so on up to sendRest. sendFor is how long it is asked.
 const (
 	sendAgain = 300 * time.Millisecond
+	sendRest  = 3 * time.Second
 	sendFor   = 2 * time.Minute
 )
 
+// sendRate is how many bytes of files go up in a second, sendFull how many at once: as JSON they are within what a
+// planner takes of one user's requests (bus.mostRequests). Pieces beyond it would be refused, and the connection cut.
+const (
+	sendRate = 2560 << 10
+	sendFull = 8 << 20
+)
+
+// uploader asks a planner, and has the pace at which files go up.
+type uploader struct {
+	conn  client
+	w     io.Writer
+	began time.Time
+	sent  int
+	said  string
+}
+
+// pace waits until n more bytes may go up.
+func (a *uploader) pace(ctx context.Context, n int) {
+	if a.sent += n; a.sent <= sendFull {
+		a.began = time.Now()
+		return
+	}
+	due := time.Duration(float64(a.sent-sendFull) / sendRate * float64(time.Second))
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(a.began.Add(due))):
+	}
+}
+
 // send sends a file, from where the planner has it.
-func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentFile, from io.ReaderAt) error {
+func (s *nodeSubmission) send(ctx context.Context, planner *uploader, f api.ComponentFile, from io.ReaderAt) error {
 	buf := make([]byte, api.MostFilePiece)
 	piece := &api.FilePiece{SHA256: f.SHA256, Size: f.Size}
 	for {
-		reply, err := ask(ctx, conn, s.l.Stderr, api.VerbUpload,
+		planner.pace(ctx, len(piece.Data))
+		reply, err := planner.ask(ctx, api.VerbUpload,
 			func() (api.Submit, error) { return api.Submit{Piece: piece}, ctx.Err() })
 		there := reply.Piece
 		if err != nil || there == nil || there.Offset >= f.Size {
@@ -388,25 +420,27 @@ func (s *nodeSubmission) send(ctx context.Context, conn client, f api.ComponentF
 
 // ask asks the planner, again for a while where it does not answer or says that it cannot now. A request that comes
 // twice is done once, and is answered even when ctx ends while it is under way: what was taken has to be known.
-func ask(ctx context.Context, conn client, w io.Writer, verb api.Verb,
+func (a *uploader) ask(ctx context.Context, verb api.Verb,
 	what func() (api.Submit, error)) (api.ControlReply, error) {
-	for until, said := time.Now().Add(sendFor), false; ; said = true {
+	until := time.Now().Add(sendFor)
+	for again := sendAgain; ; again = min(2*again, sendRest) {
 		asked, err := what()
 		if err != nil {
 			return api.ControlReply{}, err
 		}
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
-		reply, err := conn.Control(limit, verb, api.ControlRequest{Query: &api.Query{Submit: &asked}})
+		reply, err := a.conn.Control(limit, verb, api.ControlRequest{Query: &api.Query{Submit: &asked}})
 		cancel()
 		if api.KindOf(err) != api.KindTransient || time.Now().After(until) {
 			return reply, err
 		}
-		if !said {
-			fmt.Fprintf(w, "pacer: %v; trying again for up to %v\n", err, sendFor)
+		if text := err.Error(); text != a.said {
+			fmt.Fprintf(a.w, "pacer: %v; trying again for up to %v\n", err, sendFor)
+			a.said = text
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(sendAgain):
+		case <-time.After(again):
 		}
 	}
 }

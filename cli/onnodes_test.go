@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -199,7 +200,7 @@ func TestUploadGoesOn(t *testing.T) {
 	body := []byte(strings.Repeat("content ", 400_000))
 	s.add("large", bytes.NewReader(body))
 	planner := &slow{has: map[string][]byte{}}
-	if err := s.upload(t.Context(), planner); err != nil {
+	if err := s.upload(t.Context(), &uploader{conn: planner, w: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(body)
@@ -209,4 +210,22 @@ func TestUploadGoesOn(t *testing.T) {
 	if err := s.driver.Validate(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Files go up at the pace that a planner takes of one user, whatever they have: none of their pieces is refused.
+func TestUploadsKeepToTheirPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &uploader{}
+		began := time.Now()
+		for sent := 0; sent < 256<<20; sent += api.MostFilePiece {
+			a.pace(t.Context(), api.MostFilePiece)
+			json := float64(sent+api.MostFilePiece) * 4 / 3
+			if most := float64(16<<20) + float64(4<<20)*time.Since(began).Seconds(); json > most { // bus.mostRequests.
+				t.Fatalf("after %v %v MiB are sent", time.Since(began), json/(1<<20))
+			}
+		}
+		if took := time.Since(began); took > 2*time.Minute {
+			t.Errorf("256 MiB take %v", took)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -42,3 +43,6 @@ func (id AppID) Made() bool { return len(id) <= MostToken && madeID.MatchString(
 func (id AppID) Of(submission string) bool {
 	return id.Made() && strings.Count(string(id), "-") == 4 && strings.HasSuffix(string(id), "-"+OwnerOf(submission))
 }
+
+// Whose names who had cores that another application asked for: "" is what is not Pacer's.
+func (id AppID) Whose() string { return cmp.Or(string(id), "what is not Pacer's") }

@@ -299,13 +299,7 @@ func (e *Event) Size() int {
 // ValidNodeName reports whether name can be part of a NATS subject and of a
 // cgroup path: 1 to 63 letters, digits, hyphens and underscores.
 func ValidNodeName(name string) bool {
-	if name == "" || len(name) > 63 {
-		return false
-	}
-	for _, r := range name {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
-			return false
-		}
-	}
-	return true
+	return name != "" && len(name) <= 63 && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	})
 }

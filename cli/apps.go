@@ -148,7 +148,7 @@ func printApp(w io.Writer, a *api.AppDetail, now time.Time) error {
 		fmt.Fprintf(w, "short: %s\n", sayShortage(s))
 	}
 	for _, l := range a.Losses {
-		fmt.Fprintf(w, "lost: %.1f core-seconds to %s\n", float64(l.CoreSeconds), whoHad(l.To))
+		fmt.Fprintf(w, "lost: %.1f core-seconds to %s\n", float64(l.CoreSeconds), l.To.Whose())
 	}
 	printMoves(w, a)
 	if len(a.Executors) > 0 {
@@ -190,7 +190,7 @@ func sayShortage(s api.AppShortage) string {
 		when = seconds(s.Begin) + " to " + seconds(s.End)
 	}
 	text := fmt.Sprintf("%s on %s: it asked for %.2f cores and had %.2f, most had %s", when, s.Node, float64(s.Asked),
-		float64(s.Had), whoHad(s.To))
+		float64(s.Had), s.To.Whose())
 	if s.GivenUp {
 		text += "; given up, since not all there could be in time"
 	}
@@ -224,14 +224,6 @@ func offHeap(m *api.ExecutorMemory) string {
 		text += " (owes " + memorySize(m.Owed) + ")"
 	}
 	return text
-}
-
-// whoHad names who had cores that an application asked for.
-func whoHad(id api.AppID) string {
-	if id == "" {
-		return "what is not Pacer's"
-	}
-	return string(id)
 }
 
 // coresOverTime prints at most eight of a stage's grants, evenly picked, summed
@@ -340,16 +332,22 @@ func (sh *shell) order(c *cobra.Command, verb api.Verb, r api.ControlRequest) er
 
 // completeApps offers the ids of applications to the shell's completion.
 func (sh *shell) completeApps(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return complete(c, sh, args, api.VerbApps, func(r *api.ControlReply) []api.AppSummary { return r.Apps },
+		func(a api.AppSummary) string { return string(a.ID) + "\t" + a.Name })
+}
+
+// complete offers the names of all that a verb asks for to the shell's completion of a first argument.
+func complete[T any](c *cobra.Command, sh *shell, args []string, verb api.Verb, all func(*api.ControlReply) []T,
+	name func(T) string) (names []string, then cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	reply, err := sh.ask(c.Context(), api.VerbApps, api.ControlRequest{})
+	reply, err := sh.ask(c.Context(), verb, api.ControlRequest{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	var ids []string
-	for _, a := range reply.Apps {
-		ids = append(ids, string(a.ID)+"\t"+a.Name)
+	for _, x := range all(&reply) {
+		names = append(names, name(x))
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -246,10 +246,7 @@ func (of authCommands) nats() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			path := cfg.Planner.Credentials
-			if path == "" {
-				path = daemon.PlannerPath(cfg.Planner.State)
-			}
+			path := cmp.Or(cfg.Planner.Credentials, daemon.PlannerPath(cfg.Planner.State))
 			own, err := bus.LoadCredential(path, api.PrincipalPlanner)
 			if errors.Is(err, fs.ErrNotExist) {
 				own = bus.NewCredential(api.Principal{Kind: api.PrincipalPlanner}.Login())

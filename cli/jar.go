@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,10 +45,7 @@ func jarCommand(sh *shell) *cobra.Command {
 func (sh *shell) jarPath() (string, error) {
 	cache := sh.getenv("XDG_CACHE_HOME")
 	if cache == "" {
-		home := sh.getenv("HOME")
-		if home == "" {
-			home = os.TempDir()
-		}
+		home := cmp.Or(sh.getenv("HOME"), os.TempDir())
 		cache = filepath.Join(home, ".cache")
 	}
 	path, err := pacerspark.Install(filepath.Join(cache, "pacer"))

@@ -122,16 +122,6 @@ func nodeOrder(sh *shell, use, short string, verb api.Verb, long string) *cobra.
 
 // completeNodes offers the names of nodes to the shell's completion.
 func (sh *shell) completeNodes(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	reply, err := sh.ask(c.Context(), api.VerbNodes, api.ControlRequest{})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, n := range reply.Nodes {
-		names = append(names, n.Node+"\t"+n.State)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return complete(c, sh, args, api.VerbNodes, func(r *api.ControlReply) []api.NodeSummary { return r.Nodes },
+		func(n api.NodeSummary) string { return n.Node + "\t" + n.State })
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -100,10 +101,7 @@ type shownPolicy struct {
 
 // printPolicy prints `pacer policy show`.
 func printPolicy(w io.Writer, p *api.QueueDetail, waiting []api.AppSummary, now time.Time) error {
-	by := p.SetBy
-	if by == "" {
-		by = "configuration"
-	}
+	by := cmp.Or(p.SetBy, "configuration")
 	s := p.Scores
 	if err := fields(w, "rule", p.Rule, "order", p.Order, "size", p.Size, "admission", p.Admission, "late", p.Late,
 		"fraction", fraction(p), "reserved", fmt.Sprintf("%.2f cores", float64(p.Reserved)), "set by", by, "waiting",

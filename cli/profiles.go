@@ -242,18 +242,8 @@ func (of profileCommands) one(ctx context.Context, q api.ControlRequest) (p api.
 
 // names offers the names of profiles to the shell's completion.
 func (of profileCommands) names(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	reply, err := of.sh.ask(c.Context(), api.VerbProfiles, api.ControlRequest{})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, p := range reply.Listed {
-		names = append(names, p.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return complete(c, of.sh, args, api.VerbProfiles, func(r *api.ControlReply) []api.ProfileSummary { return r.Listed },
+		func(p api.ProfileSummary) string { return p.Name })
 }
 
 // withProfile calls ask with the profile that a user means by text: the stored one of that name or,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -36,10 +37,7 @@ func supervisorShow(sh *shell) *cobra.Command {
 		}
 		rows := make([][]string, 0, len(nodes))
 		for _, n := range nodes {
-			by := n.SetBy
-			if by == "" {
-				by = "configuration"
-			}
+			by := cmp.Or(n.SetBy, "configuration")
 			rows = append(rows, []string{n.Node, n.Division.Strategy, strconv.FormatFloat(n.Division.Gamma, 'g', -1, 64),
 				n.Division.Eq21, by})
 		}

@@ -69,7 +69,7 @@ func printParts(w io.Writer, parts []api.WhyPart) error {
 	for _, p := range parts {
 		var who []string
 		for _, x := range p.Who {
-			who = append(who, fmt.Sprintf("%s (%.1f core-seconds)", whoHad(x.App), float64(x.CoreSeconds)))
+			who = append(who, fmt.Sprintf("%s (%.1f core-seconds)", x.App.Whose(), float64(x.CoreSeconds)))
 		}
 		rows = append(rows, []string{string(p.Part), seconds(p.For), fmt.Sprintf("%.0f %%", float64(100*p.For/all)),
 			strings.Join(who, ", ")})

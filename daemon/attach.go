@@ -104,11 +104,7 @@ func (c NodeConfig) attached() string { return filepath.Join(c.State, "attached"
 
 // buildAttachment claims the machine's groups and holds what an earlier node controller held.
 func (n *NodeDaemon) buildAttachment() error {
-	boot := bootID
-	if n.deps.Boot != nil {
-		boot = n.deps.Boot
-	}
-	id, err := boot()
+	id, err := n.deps.Boot()
 	if err != nil {
 		return fmt.Errorf("boot id: %w", err)
 	}

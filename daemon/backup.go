@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
 )
@@ -206,16 +207,16 @@ func Restore(dir, path string, now time.Time) (r Restored, err error) {
 	next := db + ".restored"
 	files, err := renew(next, path)
 	if err != nil {
-		return r, errors.Join(fmt.Errorf("restore: %w", err), remove(next), remove(next+".reserve"))
+		return r, errors.Join(fmt.Errorf("restore: %w", err), executor.RemoveFile(next), executor.RemoveFile(next+".reserve"))
 	}
 	if _, err := os.Lstat(db); err == nil {
 		r.Kept = db + "." + now.UTC().Format("20060102T150405Z")
 		if err := os.Link(db, r.Kept); err != nil {
-			return r, errors.Join(fmt.Errorf("restore: %w", err), remove(next))
+			return r, errors.Join(fmt.Errorf("restore: %w", err), executor.RemoveFile(next))
 		}
 	}
 	if r.Left, err = writeFiles(dir, files); err != nil {
-		return r, errors.Join(fmt.Errorf("restore: %w", err), remove(next))
+		return r, errors.Join(fmt.Errorf("restore: %w", err), executor.RemoveFile(next))
 	}
 	if err := os.Rename(next, db); err != nil {
 		return r, fmt.Errorf("restore: %w", err)
@@ -226,7 +227,7 @@ func Restore(dir, path string, now time.Time) (r Restored, err error) {
 // renew copies the backup at path to next, as a store that is newer than the one it is of, and returns
 // the files that are in it.
 func renew(next, path string) (files map[string][]byte, err error) {
-	if err := remove(next); err != nil { // Of a restore that was interrupted.
+	if err := executor.RemoveFile(next); err != nil { // Of a restore that was interrupted.
 		return nil, err
 	}
 	if err := intoNew(next, func(out *os.File) error { return copyFile(out, path) }); err != nil {
@@ -246,13 +247,6 @@ func renew(next, path string) (files map[string][]byte, err error) {
 		files, err = takeFiles(db)
 	}
 	return files, errors.Join(err, db.Close())
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 func syncDir(dir string) error {

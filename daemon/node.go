@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -88,6 +89,12 @@ func newNode(cfg NodeConfig, ending node.Ending) (*NodeDaemon, error) {
 	if n.deps.Clock == nil {
 		n.deps.Clock = monotonic
 	}
+	if n.deps.Boot == nil {
+		n.deps.Boot = bootID
+	}
+	if n.deps.Dial == nil {
+		n.deps.Dial = bus.Dial
+	}
 	if err := n.build(); err != nil {
 		return nil, errors.Join(err, n.undo.close())
 	}
@@ -136,9 +143,7 @@ func (n *NodeDaemon) build() error {
 // buildExecutors opens the cgroups and the runtime, and takes over what runs.
 func (n *NodeDaemon) buildExecutors() error {
 	n.layout.Root = n.cfg.Work
-	if n.layout.Root == "" {
-		n.layout.Root = filepath.Join(n.cfg.State, "work")
-	}
+	n.layout.Root = cmp.Or(n.layout.Root, filepath.Join(n.cfg.State, "work"))
 	if err := n.findDocker(); err != nil {
 		return err
 	}
@@ -275,12 +280,8 @@ func (n *NodeDaemon) engine(db store.Store) (*node.Engine, error) {
 	if n.deps.HostUsed == nil {
 		cfg.Machine = allCores()
 	}
-	boot := bootID
-	if n.deps.Boot != nil {
-		boot = n.deps.Boot
-	}
 	var err error
-	if cfg.Boot, err = boot(); err != nil {
+	if cfg.Boot, err = n.deps.Boot(); err != nil {
 		return nil, fmt.Errorf("boot id: %w", err)
 	}
 	if n.cfg.Attach {
@@ -374,16 +375,12 @@ func (n *NodeDaemon) buildLoop(engine *node.Engine, db store.Store) error {
 
 // connect dials the planner, whether it is there yet or not.
 func (n *NodeDaemon) connect() error {
-	dial := bus.Dial
-	if n.deps.Dial != nil {
-		dial = n.deps.Dial
-	}
-	n.enrolment = newEnrolment(n.cfg, dial, n.deps.Known, n.log)
+	n.enrolment = newEnrolment(n.cfg, n.deps.Dial, n.deps.Known, n.log)
 	if err := n.enrolment.open(); err != nil {
 		return err
 	}
 	told := faults(n.log)
-	conn, err := dial(bus.Options{
+	conn, err := n.deps.Dial(bus.Options{
 		Address: n.cfg.Planner, TLS: n.cfg.TLS, Plaintext: n.cfg.Plaintext, Name: "node " + n.cfg.Name, Wait: true,
 		Credential: bus.Credential{Login: n.enrolment.login(), Path: n.enrolment.path()}, Secret: n.enrolment.secret,
 		OnUp: n.connected,

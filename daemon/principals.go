@@ -366,12 +366,9 @@ func (p *principals) list() []api.PrincipalSummary {
 }
 
 func (p *principals) sorted() []*grantee {
-	all := []*grantee{}
-	for _, h := range p.known {
-		all = append(all, h)
-	}
-	slices.SortFunc(all, func(a, b *grantee) int { return strings.Compare(a.Login(), b.Login()) })
-	return all
+	return slices.SortedFunc(maps.Values(p.known), func(a, b *grantee) int {
+		return strings.Compare(a.Login(), b.Login())
+	})
 }
 
 func (p *principals) save() error {

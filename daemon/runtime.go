@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,10 +113,7 @@ func (n *NodeDaemon) runsIn() string {
 func (n *NodeDaemon) inImage(settings executor.NodeSettings, launch api.Launch,
 	user executor.Credential) (executor.NodeSettings, error) {
 	settings.User = user
-	image := launch.Image
-	if image == "" {
-		image = n.cfg.Image
-	}
+	image := cmp.Or(launch.Image, n.cfg.Image)
 	if image == "" {
 		return settings, nil
 	}

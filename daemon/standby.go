@@ -12,6 +12,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/infra/store"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
@@ -243,7 +244,7 @@ func (p *PlannerDaemon) mark() error {
 // another time.
 func (p *PlannerDaemon) putAway(suffix string) (kept string, err error) {
 	path := storePath(p.cfg.State, "planner")
-	if err := errors.Join(os.Rename(path, path+suffix), remove(path+".reserve")); err != nil {
+	if err := errors.Join(os.Rename(path, path+suffix), executor.RemoveFile(path+".reserve")); err != nil {
 		return "", fmt.Errorf("state directory: %w", err)
 	}
 	return path + suffix, nil

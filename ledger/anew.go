@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sparkpacer/pacer/api"
@@ -25,9 +26,7 @@ func (f Anew) apply(l *Ledger) error {
 	nodes := make([]string, 0, len(a.Tenant.Executors)+len(waiting))
 	for _, x := range a.Alive() {
 		x.Gone = true
-		if x.Exit == "" {
-			x.Exit = "its driver was lost"
-		}
+		x.Exit = cmp.Or(x.Exit, "its driver was lost")
 		l.free(a, x)
 		nodes = append(nodes, x.Node)
 	}

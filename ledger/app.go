@@ -455,12 +455,10 @@ func (a *App) Bound(id api.ExecutorID) bool {
 
 // Waits reports whether s has no executor that lives.
 func (a *App) Waits(s *Stage) bool {
-	for _, b := range s.Ready.Bindings {
-		if x := a.Executor(b.Executor); x != nil && !x.Gone {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Ready.Bindings, func(b api.Binding) bool {
+		x := a.Executor(b.Executor)
+		return x != nil && !x.Gone
+	})
 }
 
 // LastExit is how the executor ended that was lost last.

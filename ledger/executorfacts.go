@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -91,9 +92,7 @@ func (f ExecutorLost) apply(l *Ledger) error {
 	}
 	over := l.nodes[x.Node] != nil && l.View().Free(l.nodes[x.Node]) < 0
 	x.Gone, x.Unstarted = true, f.Unstarted
-	if x.Exit == "" {
-		x.Exit = f.Reason
-	}
+	x.Exit = cmp.Or(x.Exit, f.Reason)
 	l.free(a, x)
 	a.Clocks.fewer(&l.changed)
 	if !a.Running() {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -240,9 +241,7 @@ func (x *executor) contested(writer string, how Conflict) Event {
 	if x.ctl != nil {
 		ev = x.ctl.event(EventQuotaConflict, "")
 	}
-	if writer == "" {
-		writer = "somebody else"
-	}
+	writer = cmp.Or(writer, "somebody else")
 	then := "writing ours again"
 	if how == Yield {
 		then = "leaving it until the stage ends"

@@ -283,9 +283,7 @@ func (t attached) follow(a *ledger.App) {
 	t.resize(a)
 	if why := observed(a, t.view); why != placement.AttachmentOf(a).Observed && a.Promise.Mode != ledger.Off {
 		t.record(placement.AttachedObserved{OfApp: ledger.OfApp{App: a.ID}, Because: why})
-		if why == "" {
-			why = "its executors can be held back again"
-		}
+		why = cmp.Or(why, "its executors can be held back again")
 		t.say(a.ID, why)
 	}
 	if !a.Paced() {

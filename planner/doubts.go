@@ -24,12 +24,7 @@ func (d doubts) of(node string) *doubt {
 
 // part reports whether it is to be told that a node's part of an application is left out.
 func (d doubts) part(node string, app api.AppID) bool {
-	of := d.of(node)
-	if of.apps[app] || len(of.apps) >= mostTold {
-		return false
-	}
-	of.apps[app] = true
-	return true
+	return isNew(d.of(node).apps, app)
 }
 
 // lost forgets what was told of parts.
@@ -41,10 +36,14 @@ func (d doubts) lost(node string) {
 
 // whole reports whether it is to be told why a node's status is refused.
 func (d doubts) whole(node, why string) bool {
-	of := d.of(node)
-	if of.refused[why] || len(of.refused) >= mostTold {
+	return isNew(d.of(node).refused, why)
+}
+
+// isNew notes what is to be told, and reports whether it has not been and has a place.
+func isNew[K comparable](told map[K]bool, what K) bool {
+	if told[what] || len(told) >= mostTold {
 		return false
 	}
-	of.refused[why] = true
+	told[what] = true
 	return true
 }

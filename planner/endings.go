@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,10 +49,7 @@ func (r endings) exited(a *ledger.App, q api.ControlRequest) {
 	if a.Outcome.EndedBy == api.EndedByExit {
 		return
 	}
-	ended := elapsed(q, a.Tenant.Owner.Before)
-	if ended == 0 {
-		ended = a.At(r.now)
-	}
+	ended := cmp.Or(elapsed(q, a.Tenant.Owner.Before), a.At(r.now))
 	if !a.Over() {
 		// Its driver's word did not come through, or it was killed.
 		r.record(ledger.RunEnded{App: a.ID, State: api.AppUnknown, At: ended, By: api.EndedByExit})
@@ -73,10 +71,7 @@ func (r endings) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 	if a.EndedBy == api.EndedByExit || a.State == api.AppRefused {
 		return
 	}
-	ended := elapsed(q, a.Before)
-	if ended == 0 {
-		ended = units.FromDuration(r.now.Sub(units.Instant(a.Submitted.UnixNano())))
-	}
+	ended := cmp.Or(elapsed(q, a.Before), units.FromDuration(r.now.Sub(units.Instant(a.Submitted.UnixNano()))))
 	account.Suspended = q.Suspended
 	a.Duration, a.EndedBy, a.ExitCode = max(ended, account.Stopped), api.EndedByExit, q.ExitCode
 	was := a.State
@@ -168,12 +163,7 @@ func deserted(a *ledger.App) bool {
 // allExited reports whether the nodes have said all there is about an ended
 // application: every executor has exited.
 func allExited(a *ledger.App) bool {
-	for _, x := range a.Tenant.Executors {
-		if x.State != api.ExecutorExited {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.Tenant.Executors, func(x *ledger.Executor) bool { return x.State != api.ExecutorExited })
 }
 
 // killGrace is how long a driver may take to end its context after somebody asked for that;

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,10 +19,7 @@ func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	if err != nil {
 		return api.ControlReply{}, err
 	}
-	by := strings.TrimSpace(q.User)
-	if by == "" {
-		by = "an operator"
-	}
+	by := cmp.Or(strings.TrimSpace(q.User), "an operator")
 	if len(by) > mostKiller || strings.ContainsFunc(by, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid,
 			"the name of who asks is longer than %d bytes or not printable", mostKiller)

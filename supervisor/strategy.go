@@ -72,9 +72,7 @@ func findStrategy(name string) (strategy, bool) {
 // deadline; "" means that of Default. Under the others one that is due later has its part of a
 // shortage at any moment.
 func InOrder(name string) bool {
-	if name == "" {
-		name = Default().Strategy
-	}
+	name = cmp.Or(name, Default().Strategy)
 	how, _ := findStrategy(name)
 	return how.inOrder
 }

@@ -186,9 +186,7 @@ func Load(from Sources) (Config, error) {
 	if cfg.Client.TLS == (bus.TLS{}) {
 		cfg.Client.TLS = cfg.Planner.Trust()
 	}
-	if cfg.Client.Planner == "" {
-		cfg.Client.Planner = cfg.PlannerAddress()
-	}
+	cfg.Client.Planner = cmp.Or(cfg.Client.Planner, cfg.PlannerAddress())
 	cfg.Client.Plaintext = cfg.Planner.Plaintext
 	cfg.Client.Dir, cfg.Client.State = CredentialDir(from.Environ), cfg.Planner.State
 	if err := errors.Join(err, cfg.Check("client.", "log."), cfg.Client.Validate()); err != nil {

@@ -117,10 +117,7 @@ func record(app *eventlog.Application, name string, f *factors) *profiles.Record
 		s := &app.Stages[i]
 		for k := range s.Attempts {
 			a := &s.Attempts[k]
-			ended := a.Completed
-			if ended == 0 {
-				ended = app.End // The stop of its context has ended it.
-			}
+			ended := cmp.Or(a.Completed, app.End) // The stop of its context has ended it.
 			all = append(all, moment{a.Submitted, false, s, a}, moment{max(ended, a.Submitted), true, s, a})
 		}
 	}

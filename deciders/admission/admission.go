@@ -187,9 +187,7 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 		launch.Mode = api.ModeControl
 	}
 	launch.Owner = api.OwnerOf(api.ContextOf(r.Submission, r.Context))
-	if launch.Overhead == 0 {
-		launch.Overhead = memory.Overhead(launch.Heap)
-	}
+	launch.Overhead = cmp.Or(launch.Overhead, memory.Overhead(launch.Heap))
 	var nodes api.NodeRange
 	if r.Nodes != nil {
 		nodes = *r.Nodes

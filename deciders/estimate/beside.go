@@ -7,6 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/supervisor"
 	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
+	"slices"
 )
 
 // Aiming are the parameters of the equations by which a's stages get their deadlines.
@@ -51,10 +52,8 @@ func beside(v ledger.View, a *ledger.App, nodes []string) (found sharing.Beside)
 
 // InOrder reports whether all those nodes serve one application after the other, by deadline.
 func InOrder(v ledger.View, nodes []string) bool {
-	for _, name := range nodes {
-		if n := v.Node(name); n != nil && !supervisor.InOrder(n.Dividing.Strategy) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(nodes, func(name string) bool {
+		n := v.Node(name)
+		return n != nil && !supervisor.InOrder(n.Dividing.Strategy)
+	})
 }

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/profiles"
@@ -38,9 +39,7 @@ func carried(a *ledger.App, coming []int) map[int]float64 {
 		}
 		size = inherited(body, s, place, passes)
 		passes[i] = size
-		if size == 0 {
-			size = all
-		}
+		size = cmp.Or(size, all)
 		if ahead[s.ID] && size != 1 {
 			if sizes == nil {
 				sizes = make(map[int]float64)

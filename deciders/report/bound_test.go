@@ -25,7 +25,7 @@ func TestWhyNamesTheDeviceThatBinds(t *testing.T) {
 		c.Rates("a", 0, rate)
 		c.Know(ledger.ProfileSaved{Body: p})
 		a := c.App("app-1", "p", 600, "a")
-		causes := report.Why(c.View(), estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}, a).Causes
+		causes := (*report.Kept)(nil).Why(c.View(), estimate.Policy{Equations: dag.Default(), Branches: estimate.BranchesTogether, MaxPool: 4}, a).Causes
 		said := slices.ContainsFunc(causes, func(s string) bool {
 			return strings.HasPrefix(s, "still to come: 300s at any number of cores: a's network")
 		})

@@ -58,34 +58,19 @@ func (by spent) causes(a *ledger.App) (said []string) {
 
 // sayHeld says which belief about what a has before it proved wrong.
 func sayHeld(a *ledger.App) string {
-	why := estimate.Order(a)
-	if why == "" {
-		why = lacking(a)
-	}
-	if why == "" {
-		why = "more came than was expected"
-	}
-	return "held back too much: " + why
+	return "held back too much: " + cmp.Or(estimate.Order(a), lacking(a), "more came than was expected")
 }
 
 // sayShort says who had the cores that a was short of.
 func sayShort(a *ledger.App) string {
 	text := "short of cores"
 	if all := losses(a); len(all) > 0 {
-		text += ", which " + whoHad(all[0].To) + " had"
+		text += ", which " + all[0].To.Whose() + " had"
 	}
 	if i := slices.IndexFunc(a.Tenant.Short, func(s api.AppShortage) bool { return s.GivenUp }); i >= 0 {
 		text += " (given up, since not all on " + a.Tenant.Short[i].Node + " could be in time)"
 	}
 	return text
-}
-
-// whoHad names who had cores that an application asked for.
-func whoHad(id api.AppID) string {
-	if id == "" {
-		return "what is not Pacer's"
-	}
-	return string(id)
 }
 
 // sayRepeated says how many attempts of a's stages repeated earlier ones.

@@ -164,7 +164,7 @@ func sayLacking(a *ledger.App) string {
 	if lacks < leastLack {
 		return ""
 	}
-	return fmt.Sprintf("; short of %.1f cores, which %s has", float64(lacks), whoHad(most.To))
+	return fmt.Sprintf("; short of %.1f cores, which %s has", float64(lacks), most.To.Whose())
 }
 
 // leastLack is from how many cores on that a lacks it is told.

@@ -46,7 +46,7 @@ func reversed(t *testing.T, given units.Seconds) (c *ledgertest.Cluster, a *ledg
 }
 
 func summary(c *ledgertest.Cluster, a *ledger.App) (string, []string) {
-	w := report.Why(c.View(), estimate.Policy{}, a)
+	w := (*report.Kept)(nil).Why(c.View(), estimate.Policy{}, a)
 	return w.Headline, w.Causes
 }
 
@@ -57,7 +57,7 @@ func TestWhatIsHeldBackByAWrongBeliefIsTold(t *testing.T) {
 	if !strings.Contains(running, "jobs come in another order than recorded: one is still to come") {
 		t.Errorf("while it runs: %q", running)
 	}
-	w := report.Why(c.View(), estimate.Policy{}, a)
+	w := (*report.Kept)(nil).Why(c.View(), estimate.Policy{}, a)
 	parts := map[api.Part]units.Seconds{}
 	for _, p := range w.Parts {
 		parts[p.Part] = p.For
@@ -113,7 +113,7 @@ func TestWhatNobodyForesawIsTold(t *testing.T) {
 		c.To(60)
 		c.Done(a, s, extra, 30)
 		c.Know(ledger.ContextStopped{App: a.ID, At: 61}, ledger.Exited{App: a.ID, At: 62, By: api.EndedByExit})
-		w := report.Why(c.View(), p, a)
+		w := (*report.Kept)(nil).Why(c.View(), p, a)
 		if w.Reserve == nil || w.Reserve.Time != 13 || w.Reserve.Runs != 1 || w.Reserve.Certainty != api.UsualCertainty {
 			t.Errorf("%v: reserve %+v", extra, w.Reserve)
 		}

@@ -7,10 +7,7 @@ import (
 	"github.com/sparkpacer/pacer/ledger"
 )
 
-// Why says where the time of a went, which runs, waits, or has ended and is not history yet.
-func Why(v ledger.View, p estimate.Policy, a *ledger.App) api.Why { return (*Kept)(nil).Why(v, p, a) }
-
-// Why is the function of that name with the predictions that k has.
+// Why says where the time of a went, which runs, waits, or has ended and is not history yet, by the predictions of k.
 func (k *Kept) Why(v ledger.View, p estimate.Policy, a *ledger.App) api.Why {
 	s := k.Summary(v, p, a)
 	by := spend(a, timeOf(p, a, v.Now()), v.Now())

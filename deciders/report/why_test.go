@@ -76,7 +76,7 @@ func TestTheTimeOfAnApplicationIsAllThere(t *testing.T) {
 				s.Shortages = []api.Shortage{{App: a.ID, Asked: 2, Had: 1, To: "app-7"}}
 				c.Know(ledger.NodeSaid{Status: s})
 			}
-			check(r, report.Why(c.View(), p, a), units.Seconds(now))
+			check(r, (*report.Kept)(nil).Why(c.View(), p, a), units.Seconds(now))
 		}
 		stopped := rapid.Bool().Draw(r, "stopped")
 		late, suspended := rapid.IntRange(0, 10).Draw(r, "exit"), rapid.IntRange(0, 10).Draw(r, "suspended")
@@ -88,7 +88,7 @@ func TestTheTimeOfAnApplicationIsAllThere(t *testing.T) {
 		}
 		c.To(all + 1)
 		c.Know(ledger.Exited{App: a.ID, At: all, By: api.EndedByExit, Suspended: units.Seconds(suspended)})
-		w := report.Why(c.View(), p, a)
+		w := (*report.Kept)(nil).Why(c.View(), p, a)
 		check(r, w, all)
 		want := map[string]units.Seconds{}
 		count := func(of string, s int) {
@@ -174,7 +174,7 @@ func TestWhy(t *testing.T) {
 	want := []api.WhyPart{{Part: api.PartStarting, For: 2}, {Part: api.PartPlanned, For: 10},
 		{Part: api.PartShort, For: 4.75, Who: []api.WhyWho{{App: "app-7", CoreSeconds: 20}}}, {Part: api.PartMore, For: 6},
 		{Part: api.PartUnexplained, For: 3.25}, {Part: api.PartBetween, For: 4}}
-	w := report.Why(c.View(), estimate.Policy{}, a)
+	w := (*report.Kept)(nil).Why(c.View(), estimate.Policy{}, a)
 	if d := cmp.Diff(want, w.Parts, cmp.Comparer(near)); d != "" {
 		t.Error(d)
 	}
@@ -189,14 +189,14 @@ func TestWhy(t *testing.T) {
 		Queued:  true},
 		waiting.Placed{OfApp: ledger.OfApp{App: "app-2"}, Wait: waiting.State{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(60e9), Latest: c.Now.Add(70e9), Why: "no room"}})
 	b := c.View().App("app-2")
-	w = report.Why(c.View(), estimate.Policy{}, b)
+	w = (*report.Kept)(nil).Why(c.View(), estimate.Policy{}, b)
 	if w.Headline != "waits for 120 GiB on any node; expected start 08:01:30" || w.Risk != api.RiskOK ||
 		!cmp.Equal(w.Parts, []api.WhyPart{{Part: api.PartQueued, For: 8}, {Part: api.PartStarting, For: 2}}, cmp.Comparer(near)) {
 		t.Errorf("%+v", w)
 	}
 	c.To(40)
 	c.Know(ledger.RunEnded{App: b.ID, State: api.AppFailed, At: 20, By: api.EndedByKill, Reason: "killed by eve"})
-	if w = report.Why(c.View(), estimate.Policy{}, b); w.Parts[0].Part != api.PartQueued || w.Parts[0].For != 18 || w.Headline != "failed after 20 s: killed by eve" {
+	if w = (*report.Kept)(nil).Why(c.View(), estimate.Policy{}, b); w.Parts[0].Part != api.PartQueued || w.Parts[0].For != 18 || w.Headline != "failed after 20 s: killed by eve" {
 		t.Errorf("%+v", w)
 	}
 
@@ -204,7 +204,7 @@ func TestWhy(t *testing.T) {
 		Promise: ledger.Promise{Start: c.Now.Add(-10e9), Mode: ledger.Paced},
 		Queued:  true},
 		waiting.Placed{OfApp: ledger.OfApp{App: "app-3"}, Wait: waiting.State{Since: c.Now.Add(-8e9), Place: 1, Of: 1, Start: c.Now.Add(-1e9), Why: "no room"}})
-	if w = report.Why(c.View(), estimate.Policy{}, c.View().App("app-3")); w.Headline != "waits for 120 GiB on any node; expected to start at any moment" {
+	if w = (*report.Kept)(nil).Why(c.View(), estimate.Policy{}, c.View().App("app-3")); w.Headline != "waits for 120 GiB on any node; expected to start at any moment" {
 		t.Errorf("an expected start that has passed: %q", w.Headline)
 	}
 }
@@ -245,7 +245,7 @@ func TestWhyOfASlowerMachine(t *testing.T) {
 			w.Done(a, s, used, at)
 			at += 20
 		}
-		why := report.Why(w.View(), estimate.Policy{}, a)
+		why := (*report.Kept)(nil).Why(w.View(), estimate.Policy{}, a)
 		if !slices.ContainsFunc(why.Causes, func(said string) bool { return strings.HasSuffix(said, c.want) }) {
 			t.Errorf("%+v: %q", c, why.Causes)
 		}

@@ -72,12 +72,17 @@ func (p Policy) follow(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	if !estimate.Differs(a) {
 		return nil
 	}
+	return p.held(o, a, "by what it has shown so far: ")
+}
+
+// held is another verdict on an application that stays held back; its user is told by what.
+func (p Policy) held(o *estimate.Outlook, a *ledger.App, by string) []ledger.Lever {
 	p.PaceInfeasible = true
 	v := p.Again(o, a, a.Promise.Gate)
 	if v.Verdict == a.Promise.Verdict || v.Gate != a.Promise.Gate {
 		return nil
 	}
-	return []ledger.Lever{ledger.Judged{App: a.ID, Judgement: v, Says: "by what it has shown so far: " + v.Reason}}
+	return []ledger.Lever{ledger.Judged{App: a.ID, Judgement: v, Says: by + v.Reason}}
 }
 
 // Late gives all cores to an application whose deadline has passed, and lets stages that take turns run side by side.

@@ -21,12 +21,7 @@ func (p Policy) Granted(o *estimate.Outlook, a *ledger.App) []ledger.Lever {
 	if t.Wanted == 0 || has == 0 || !a.Paced() || has < t.Wanted && a.At(o.View.Now()) < t.Asked+grants {
 		return nil
 	}
-	p.PaceInfeasible = true
-	v := p.Again(o, a, a.Promise.Gate)
-	if v.Verdict == a.Promise.Verdict || v.Gate != a.Promise.Gate {
-		return nil
-	}
-	return []ledger.Lever{ledger.Judged{App: a.ID, Judgement: v, Says: "by the executors that it has: " + v.Reason}}
+	return p.held(o, a, "by the executors that it has: ")
 }
 
 // Reason explains the verdict on a: with what another cluster manager has given it, where one starts its executors.

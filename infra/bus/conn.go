@@ -98,9 +98,7 @@ func Dial(o Options) (*Conn, error) {
 	if o.Credential.Login != "" {
 		extra = o.Credential.Proves(o.Secret)
 	}
-	if o.Address == "" {
-		o.Address = DefaultAddress
-	}
+	o.Address = cmp.Or(o.Address, DefaultAddress)
 	if err := ValidateServer(o.Address); err != nil {
 		return nil, api.Errorf(api.KindInvalid, "planner: %v", err)
 	}

@@ -173,12 +173,8 @@ const mostPending = 16 * MaxPayload
 func (c ServerConfig) options(own Credential) (*server.Options, error) {
 	host, text, _ := net.SplitHostPort(c.Listen)
 	port, _ := strconv.Atoi(text)
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	if host == "" {
-		host = "0.0.0.0"
-	}
+	port = cmp.Or(port, server.RANDOM_PORT)
+	host = cmp.Or(host, "0.0.0.0")
 	o := &server.Options{
 		ServerName: "pacer", Host: host, Port: port, DontListen: c.Listen == "",
 		NoSigs: true, NoLog: true, NoSystemAccount: true,

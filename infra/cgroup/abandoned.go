@@ -39,14 +39,11 @@ func (h *Hierarchy) RemoveAbandoned() ([]string, error) {
 // that are there for so long. It returns their paths. The kernel refuses to remove a group that has a process, so none
 // loses its group even if it enters meanwhile.
 func RemoveAbandoned(root, pattern string, age time.Duration) ([]string, error) {
-	if root == "" {
-		root = DefaultRoot
-	}
-	version, roots, err := detect(root)
+	h, err := trees(root)
 	if err != nil {
 		return nil, err
 	}
-	found, err := filepath.Glob(filepath.Join(roots[0], pattern))
+	found, err := filepath.Glob(filepath.Join(h.roots[0], pattern))
 	if err != nil {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}
@@ -57,23 +54,23 @@ func RemoveAbandoned(root, pattern string, age time.Duration) ([]string, error) 
 		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < age {
 			continue
 		}
-		path, err := filepath.Rel(roots[0], dir)
+		path, err := filepath.Rel(h.roots[0], dir)
 		if err != nil {
 			return nil, fmt.Errorf("cgroup: %w", err)
 		}
-		trees := []string{dir}
-		if version == V1 {
-			if trees, err = filepath.Glob(filepath.Join(root, "*", globSafe(path))); err != nil {
+		all := []string{dir}
+		if h.version == V1 {
+			if all, err = filepath.Glob(filepath.Join(h.root, "*", globSafe(path))); err != nil {
 				return nil, fmt.Errorf("cgroup: %w", err)
 			}
-			if own := ownMemory(filepath.Join(root, "memory")); own != "" {
-				trees = append(trees, filepath.Join(own, path)) // Limits are made there.
+			if own := ownMemory(filepath.Join(h.root, "memory")); own != "" {
+				all = append(all, filepath.Join(own, path)) // Limits are made there.
 			}
 		}
-		if slices.ContainsFunc(trees, inUse) {
+		if slices.ContainsFunc(all, inUse) {
 			continue
 		}
-		if err := removeEmpty(trees); err != nil {
+		if err := removeEmpty(all); err != nil {
 			faults = append(faults, err)
 			continue
 		}

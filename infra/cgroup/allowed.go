@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,9 +15,7 @@ import (
 // as far as they are seen. In a container, or under a service manager, that is less than the machine's. Unlimited cores
 // and 0 bytes are no bound, as are groups that cannot be read. root is where cgroups are mounted ("" is DefaultRoot).
 func Allowed(root string) (units.Cores, units.Bytes) {
-	if root == "" {
-		root = DefaultRoot
-	}
+	root = cmp.Or(root, DefaultRoot)
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return units.Unlimited, 0

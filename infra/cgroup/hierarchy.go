@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,7 @@ type Hierarchy struct {
 // controller of the machine needs. For v2 root may also be a delegated group.
 // A fault of permission comes back with what to grant.
 func Open(root, parent string) (*Hierarchy, error) {
-	if root == "" {
-		root = DefaultRoot
-	}
+	root = cmp.Or(root, DefaultRoot)
 	parts := strings.Split(parent, "/")
 	if err := checkParent(parts); err != nil {
 		return nil, fmt.Errorf("cgroup: parent %q: %w", parent, err)
@@ -288,14 +287,12 @@ func (h *Hierarchy) Remove(ctx context.Context) error {
 // checkName accepts letters, digits, "-", "_" and inner dots: nothing that could
 // leave the directory or be taken for a file of the kernel's.
 func checkName(name string) error {
-	if name == "" || len(name) > 200 || name[0] == '.' || strings.HasPrefix(name, "cgroup.") ||
-		strings.HasPrefix(name, "cpu") {
-		return errors.New("want 1 to 200 letters, digits, - and _")
+	odd := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 	}
-	for _, r := range name {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.') {
-			return errors.New("want 1 to 200 letters, digits, - and _")
-		}
+	if name == "" || len(name) > 200 || name[0] == '.' || strings.HasPrefix(name, "cgroup.") ||
+		strings.HasPrefix(name, "cpu") || strings.ContainsFunc(name, odd) {
+		return errors.New("want 1 to 200 letters, digits, - and _")
 	}
 	return nil
 }

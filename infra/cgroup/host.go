@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,7 @@ type Host struct {
 
 // OpenHost opens a file in the format of /proc/stat ("" is that file).
 func OpenHost(path string) (*Host, error) {
-	if path == "" {
-		path = "/proc/stat"
-	}
+	path = cmp.Or(path, "/proc/stat")
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cgroup: host usage: %w", err)

@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,9 +16,7 @@ import (
 // quotas is gone. A parent or group that is not there is no error; of the groups
 // that cannot be lifted all are named.
 func Lift(root, parent string) (lifted int, err error) {
-	if root == "" {
-		root = DefaultRoot
-	}
+	root = cmp.Or(root, DefaultRoot)
 	version, roots, err := detect(root)
 	if err != nil {
 		return 0, err

@@ -53,9 +53,7 @@ func OpenOthers(root string) (*Others, error) {
 
 // trees are those of a root, without a parent in them.
 func trees(root string) (*Hierarchy, error) {
-	if root == "" {
-		root = DefaultRoot
-	}
+	root = cmp.Or(root, DefaultRoot)
 	version, roots, err := detect(root)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -326,9 +327,7 @@ func environment(launch api.Launch, paths Paths, node NodeSettings, spark, java 
 			env[key] = value
 		}
 	}
-	for key, value := range launch.Env {
-		env[key] = value
-	}
+	maps.Copy(env, launch.Env)
 	// These are the node's to say, whatever the user set. Without its address Spark would ask for that of
 	// the host's name, which in a container nothing need know.
 	env["SPARK_HOME"], env["SPARK_LOCAL_IP"] = spark, node.Host

@@ -84,7 +84,7 @@ func (p Paths) PrepareDriver(user Credential) (*os.Root, error) {
 	}
 	defer root.Close()
 	id := filepath.Base(p.Dir)
-	err = errors.Join(private(root, id, gid), removeTree(p.Files), removeFile(p.Credential))
+	err = errors.Join(private(root, id, gid), removeTree(p.Files), RemoveFile(p.Credential))
 	name := filepath.Join(id, filepath.Base(p.Files))
 	if err = errors.Join(err, own(root, name, uid, gid)); err != nil {
 		return nil, fmt.Errorf("work directory: %w", err)

@@ -124,8 +124,8 @@ func (p Paths) clean() error {
 			_ = f.Close()
 		}
 	}
-	err := errors.Join(removeTree(p.Work), removeTree(p.Temp), removeFile(p.Page), removeFile(p.Wish),
-		removeTree(p.Files), removeFile(p.Credential), removeFile(p.Exit), removeFile(p.Handle))
+	err := errors.Join(removeTree(p.Work), removeTree(p.Temp), RemoveFile(p.Page), RemoveFile(p.Wish),
+		removeTree(p.Files), RemoveFile(p.Credential), RemoveFile(p.Exit), RemoveFile(p.Handle))
 	executors, listErr := directories(app)
 	if listErr != nil {
 		return errors.Join(err, listErr)
@@ -133,7 +133,7 @@ func (p Paths) clean() error {
 	if !slices.ContainsFunc(executors, func(id string) bool {
 		return exists(filepath.Join(app, id, filepath.Base(p.Page)))
 	}) {
-		err = errors.Join(err, removeTree(p.Local), removeFile(p.Passwd))
+		err = errors.Join(err, removeTree(p.Local), RemoveFile(p.Passwd))
 	}
 	return err
 }
@@ -143,7 +143,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func removeFile(path string) error {
+// RemoveFile removes a file, if it is there.
+func RemoveFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -169,7 +170,7 @@ func (p Paths) save(h Handle) error {
 		err = os.Rename(f.Name(), p.Handle)
 	}
 	if err != nil {
-		return fmt.Errorf("handle: %w", errors.Join(err, removeFile(f.Name())))
+		return fmt.Errorf("handle: %w", errors.Join(err, RemoveFile(f.Name())))
 	}
 	return nil
 }

@@ -91,15 +91,11 @@ func NewProcess(cfg ProcessConfig) (*Process, error) {
 	if cfg.Groups == nil || cfg.Layout.Root == "" {
 		return nil, errors.New("executor: the process runtime needs a work directory and groups")
 	}
-	if cfg.Grace == 0 {
-		cfg.Grace = Grace
-	}
+	cfg.Grace = cmp.Or(cfg.Grace, Grace)
 	if cfg.At == nil {
 		cfg.At = func(Step) {}
 	}
-	if cfg.Self == "" {
-		cfg.Self = "/proc/self/exe"
-	}
+	cfg.Self = cmp.Or(cfg.Self, "/proc/self/exe")
 	boot, err := bootID()
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (l Layout) sweep() error {
 		dir, name := filepath.Split(filepath.Clean(file))
 		temporary := strings.HasPrefix(name, handlePrefix)
 		if temporary {
-			faults = append(faults, removeFile(file))
+			faults = append(faults, RemoveFile(file))
 		}
 		if name != "work" && name != "progress" && !temporary {
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,10 +133,7 @@ func (r TrainingRun) prune() error {
 
 // oldest are the files but the newest keep.
 func oldest(made map[string]time.Time, keep int) []string {
-	var files []string
-	for file := range made {
-		files = append(files, file)
-	}
+	files := slices.Collect(maps.Keys(made))
 	slices.SortFunc(files, func(a, b string) int {
 		if c := made[b].Compare(made[a]); c != 0 {
 			return c
@@ -254,7 +252,7 @@ func (r TrainingRun) take(paths Paths, user Credential) error {
 		err = os.Rename(to.Name(), r.Archive.File(r.Node.Archives))
 	}
 	if err != nil {
-		return errors.Join(err, removeFile(to.Name()))
+		return errors.Join(err, RemoveFile(to.Name()))
 	}
 	return nil
 }

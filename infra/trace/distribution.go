@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -43,13 +44,8 @@ func (h *histogram) add(x float64) {
 
 // quantile is the value below which the part q of all is.
 func (h *histogram) quantile(q float64) float64 {
-	keys := make([]int, 0, len(h.bins))
-	for bin := range h.bins {
-		keys = append(keys, bin)
-	}
-	slices.Sort(keys)
 	rank, seen := int(math.Ceil(q*float64(h.n))), 0
-	for _, bin := range keys {
+	for _, bin := range slices.Sorted(maps.Keys(h.bins)) {
 		if seen += h.bins[bin]; seen >= rank {
 			if bin == math.MinInt {
 				return min(0, h.most)

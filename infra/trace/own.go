@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,9 +26,7 @@ func (r *Reader) apps(from io.Reader) error {
 	for _, a := range list.Apps {
 		status := map[api.AppState]string{api.AppFinished: terminatedWord, api.AppQueued: waitingWord,
 			api.AppRunning: runningWord, api.AppEnding: runningWord}[a.State]
-		if status == "" {
-			status = failedWord
-		}
+		status = cmp.Or(status, failedWord)
 		start := float64(a.Submitted.Unix())
 		r.ranTask(&row{}, string(a.ID), status, start, start+float64(a.Duration), 1)
 	}

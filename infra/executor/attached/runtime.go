@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -460,10 +461,7 @@ func (r *Runtime) Recover() ([]executor.Handle, error) {
 // Close lets all executors go.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
-	var handles []executor.Handle
-	for h := range r.held {
-		handles = append(handles, h)
-	}
+	handles := slices.Collect(maps.Keys(r.held))
 	r.mu.Unlock()
 	var faults []error
 	for _, h := range handles {

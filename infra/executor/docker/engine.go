@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,9 +78,7 @@ func (e *Engine) look(ctx context.Context) error {
 		return errors.New("the daemon maps users (userns-remap): executors could not write their files")
 	}
 	e.version, e.cgroups, e.systemd = info.ServerVersion, info.CgroupVersion, info.CgroupDriver == "systemd"
-	if e.cgroups == "" {
-		e.cgroups = "1" // Daemons before version 20.10 know no other and do not say.
-	}
+	e.cgroups = cmp.Or(e.cgroups, "1") // Daemons before version 20.10 know no other and do not say.
 	return nil
 }
 

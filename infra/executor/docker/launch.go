@@ -49,19 +49,19 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 	if ctx.Err() != nil {
 		return executor.Launched{}, ctx.Err()
 	}
-	if err := errors.Join(removeFile(gate), unix.Mkfifo(gate, 0o644)); err != nil {
+	if err := errors.Join(executor.RemoveFile(gate), unix.Mkfifo(gate, 0o644)); err != nil {
 		return executor.Launched{}, fmt.Errorf("start pipe: %w", err)
 	}
 	st := r.stage(s)
 	config, host, err := r.describe(s, paths, gate, st)
 	if err != nil {
-		return executor.Launched{}, errors.Join(err, st.clear(), removeFile(gate))
+		return executor.Launched{}, errors.Join(err, st.clear(), executor.RemoveFile(gate))
 	}
 	ctx, cancel := context.WithTimeout(ctx, workLimit)
 	defer cancel()
 	id, pid, err := r.run(ctx, config, host, r.name(s))
 	if err != nil {
-		return executor.Launched{}, errors.Join(r.engine.explain(err), st.clear(), removeFile(gate))
+		return executor.Launched{}, errors.Join(r.engine.explain(err), st.clear(), executor.RemoveFile(gate))
 	}
 	err = st.clear()
 	if err == nil {
@@ -74,12 +74,13 @@ func (r *Runtime) launch(ctx context.Context, s executor.Spec, paths executor.Pa
 		err = unix.Setpriority(unix.PRIO_PROCESS, pid, s.Nice)
 	}
 	if err != nil {
-		return executor.Launched{}, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), id), removeFile(gate))
+		return executor.Launched{}, errors.Join(err, r.engine.remove(context.WithoutCancel(ctx), id),
+			executor.RemoveFile(gate))
 	}
 	return executor.Launched{
 		PID: pid,
 		Release: func(ctx context.Context) error {
-			return errors.Join(r.release(ctx, id, pid, s, paths, gate), removeFile(gate))
+			return errors.Join(r.release(ctx, id, pid, s, paths, gate), executor.RemoveFile(gate))
 		},
 		Discard: func() error { return r.engine.remove(context.Background(), id) },
 	}, nil
@@ -254,11 +255,4 @@ func shortened(err error) error {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return errors.New(strings.ReplaceAll(strings.TrimSuffix(text, ": unknown"), "\n", "; "))
-}
-
-func removeFile(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -174,10 +176,7 @@ func (r *Runtime) Remove(h executor.Handle) error {
 // sweep removes the containers that are left.
 func (r *Runtime) sweep() error {
 	r.mu.Lock()
-	names := make([]string, 0, len(r.left))
-	for name := range r.left {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(r.left))
 	r.mu.Unlock()
 	for _, name := range names {
 		if err := r.engine.remove(context.Background(), name); err != nil {

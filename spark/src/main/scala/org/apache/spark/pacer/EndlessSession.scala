@@ -6,7 +6,8 @@ import scala.util.Try
 
 /**
  * Recognises drivers that end when somebody ends them and not when their work is done: shells, notebooks,
- * and servers whose clients send the work. Such a session has nothing to be in time with, and no two are alike.
+ * and servers whose clients send the work. Such a session has nothing to be in time with, and no two are alike, but for groups
+ * of its jobs ([[JobGroup]]).
  */
 private[spark] object EndlessSession {
   private val Sql = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"

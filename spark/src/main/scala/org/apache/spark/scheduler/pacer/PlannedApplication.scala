@@ -61,6 +61,9 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
   @volatile private var gated = Option.empty[Boolean] // None until the planner has said it.
   private lazy val timer = ThreadUtils.newDaemonSingleThreadScheduledExecutor("pacer-timer")
 
+  /** What it is called where nothing else has a name. */
+  def called: String = profile
+
   /** What the registration says of executors. */
   protected def launch: Launch
 
@@ -125,6 +128,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
     }
     every(1, first = 1)(giveUp())
     every(1, first = 0)(place())
+    every(1, first = 1)(scheduler.lookAtParts())
     every(1, first = 1)(scheduler.history.queries.ended().foreach(id => scheduler.tell(QueryEnded(id))))
   }
 
@@ -168,6 +172,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
     val c = client
     client = null
     if (c != null) {
+      scheduler.stopParts()
       // First the planner, so that it does not replace executors that go now.
       scheduler.tell = _ => ()
       stopped = true

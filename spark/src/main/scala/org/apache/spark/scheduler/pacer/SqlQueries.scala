@@ -34,6 +34,9 @@ private[scheduler] final class SqlQueries extends Logging {
       } yield QueryStage(execution, query.initial.shape, query.nth, exchange)
     }
 
+  /** Counts equal queries from the beginning: a part of a session has begun. */
+  def anew(): Unit = synchronized(seen.clear())
+
   /** The queries that have ended since, each told once. */
   def ended(): Seq[Long] = quietly(Seq.empty[Long]) {
     val gone = synchronized(open.keys.toSeq).filter(SparkPlans.query(_).isEmpty)

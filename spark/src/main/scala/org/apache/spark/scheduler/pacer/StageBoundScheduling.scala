@@ -7,7 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.executor.ExecutorMetrics
 import org.apache.spark.internal.config.{BARRIER_MAX_CONCURRENT_TASKS_CHECK_INTERVAL, BARRIER_MAX_CONCURRENT_TASKS_CHECK_MAX_FAILURES}
 import org.apache.spark.internal.config.EXECUTOR_HEARTBEAT_INTERVAL
-import org.apache.spark.pacer.{DeadlineClock, PacerConf, PacerExecutorPlugin}
+import org.apache.spark.pacer.{DeadlineClock, JobGroup, PacerConf, PacerExecutorPlugin}
 import org.apache.spark.pacer.Stderr.say
 import org.apache.spark.pacer.Wire._
 import org.apache.spark.resource.ResourceProfile
@@ -53,10 +53,14 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   private val held = mutable.LinkedHashMap[StageKey, StageBoundTaskSet]() // What waits for them.
   // What is known of the task set that is being submitted: the DAG scheduler's thread's.
   private var submitted: StageFacts = _
+  private var partOf = Option.empty[SessionPart]
+  private var besides = false
   private var unpaced = Option.empty[String] // Why, once the planner was told.
+  private lazy val parts = new SessionParts(partless, planned.called, say)
 
   override def start(): Unit = {
     super.start()
+    if (!off && settings.deadline == 0) JobGroup.watch(sc)
     // Spark's local back ends have no executors that a planner could know.
     if (backend.isInstanceOf[CoarseGrainedSchedulerBackend]) planned.start()
   }
@@ -70,6 +74,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   /** Looks at what the tasks read before the lock is taken: that takes time, and calls the code of users' RDDs. */
   override def submitTasks(taskSet: TaskSet): Unit = {
     if (!off) {
+      group(taskSet)
       submitted = history.of(taskSet, dagScheduler.stageIdToStage.get(taskSet.stageId))
       if (submitted.weighted) {
         if (!taskSet.tasks.exists(_.isBarrier)) StageBoundScheduling.heaviestFirst(taskSet.tasks, submitted.weights)
@@ -80,11 +85,35 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     planned.abortDead()
   }
 
+  /**
+   * Finds the part of the session that a task set is of. One that is of none while a part runs is scheduled as in stock
+   * Spark, on all executors, beside the stages that own them.
+   */
+  private def group(taskSet: TaskSet): Unit = synchronized {
+    val (mine, events) = parts.of(JobGroup.of(taskSet.properties), isStream(taskSet), clock.elapsed())
+    if (mine.exists(_.first())) history.queries.anew()
+    partOf = mine
+    besides = mine.isEmpty && parts.current.isDefined
+    events.foreach(tell)
+  }
+
+  /** Looks, once a second, whether the part of the session that runs is over. */
+  private[pacer] def lookAtParts(): Unit = synchronized(parts.look(clock.elapsed()).foreach(tell))
+
+  /** The context stops: so does its part, if one runs. */
+  private[pacer] def stopParts(): Unit = synchronized(parts.stop().foreach(tell))
+
+  /** Why no group has a deadline of its own. */
+  private def partless: Option[String] =
+    if (settings.deadline > 0) Some("the application has a deadline itself")
+    else bindings.opened.map(why => s"stages share executors since there was $why")
+
   private[scheduler] override def createTaskSetManager(taskSet: TaskSet, maxTaskFailures: Int): TaskSetManager =
-    if (off || isForeign(taskSet)) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
+    if (off || besides || isForeign(taskSet)) super.createTaskSetManager(taskSet, maxTaskFailures) else synchronized {
       checkPaceable(taskSet)
       if (submitted.pipelined) open("a pipelined shuffle runs its stages side by side")
-      val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, submitted)
+      val manager = new StageBoundTaskSet(this, taskSet, maxTaskFailures, submitted, partOf)
+      partOf.foreach(_.submitted(manager.key))
       held(manager.key) = manager
       beginHeld(System.nanoTime())
       manager
@@ -123,6 +152,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     val ready = StageReady(m.key, group, facts.name, facts.signature, facts.parents, m.numTasks,
       facts.records, facts.bytes, facts.weighted, bound, facts.repeats, facts.lineage, facts.query, poolOf(m))
     running(m.key) = (m, ready)
+    m.part.flatMap(_.begins()).foreach(tell)
     tell(ready)
     if (bound.isEmpty && bindings.gated) {
       logInfo(s"pacer: stage ${m.key.stage} waits for an executor (${bindings.waited} waits so far)")
@@ -219,7 +249,10 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   }
 
   /** The planner has lost its state: the epochs of its directives begin again. */
-  def forgotten(): Unit = synchronized(bindings.forgetEpoch())
+  def forgotten(): Unit = synchronized {
+    bindings.forgetEpoch()
+    parts.forget()
+  }
 
   /** What a planner that has forgotten everything needs to be told, in order. */
   def recall(): Seq[DriverEvent] = synchronized {
@@ -254,6 +287,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
     if (ends) followPools()
     if (m.runningTasks > 0) bindings.retire(m.key) else bindings.done(m.key)
     if (ends) tell(m.totals.result(m.key, m.tasksSuccessful == m.numTasks, clock, System.currentTimeMillis()))
+    m.part.foreach(_.ended(m.key, m.tasksSuccessful == m.numTasks, clock.elapsed()))
     flush()
   }
 
@@ -273,10 +307,10 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   }
 
   /** Streams have no end to aim at: they run as in stock Spark. */
-  private def checkPaceable(taskSet: TaskSet): Unit = {
-    val p = taskSet.properties
-    if (p != null && StageBoundScheduling.StreamProperties.exists(p.getProperty(_) != null)) unpace("streaming", "a streaming query")
-  }
+  private def checkPaceable(taskSet: TaskSet): Unit = if (isStream(taskSet)) unpace("streaming", "a streaming query")
+
+  private def isStream(taskSet: TaskSet): Boolean =
+    Option(taskSet.properties).exists(p => StageBoundScheduling.StreamProperties.exists(p.getProperty(_) != null))
 
   private def unpace(why: String, what: String): Unit = if (unpaced.isEmpty) {
     unpaced = Some(why)

@@ -20,7 +20,8 @@ private[scheduler] final class StageBoundTaskSet(
     scheduler: StageBoundScheduling,
     set: TaskSet,
     maxFailures: Int,
-    val facts: StageFacts)
+    val facts: StageFacts,
+    val part: Option[SessionPart] = None)
   extends TaskSetManager(scheduler, set, maxFailures, scheduler.healthTrackerOpt) {
 
   val key: StageKey = StageKey(set.stageId, set.stageAttemptId)

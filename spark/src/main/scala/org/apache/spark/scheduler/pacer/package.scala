@@ -11,7 +11,8 @@ package org.apache.spark.scheduler
  * [[pacer.StageBindings]] admits, and has a [[pacer.PlannedApplication]] say what
  * happened to the planner through [[org.apache.spark.pacer.PlannerClient]].
  * [[pacer.StageFacts]] knows what a stage reads before it starts,
- * [[pacer.StageTotals]] what it did, [[pacer.InputOrigin]] where its input came from.
+ * [[pacer.StageTotals]] what it did, [[pacer.InputOrigin]] where its input came from. [[pacer.SessionParts]] knows which jobs
+ * of a session have a deadline of their own, by their [[org.apache.spark.pacer.JobGroup]].
  *
  * What the caller must do: hold the TaskSchedulerImpl's lock around every call
  * of StageBindings, as Spark's own scheduling does.

@@ -184,3 +184,28 @@ func TestWhatIsNoPart(t *testing.T) {
 		t.Errorf("after another one began it is %+v", d.AppSummary)
 	}
 }
+
+// An application without a deadline that runs on, as a server of one's own does, is a session from its first part on.
+func TestAServerOfOnesOwnHasParts(t *testing.T) {
+	w := newWorld(t, "a")
+	r := registration("server", 0)
+	id := w.mustRegister(r).AppID
+	w.to(5)
+	w.tell(id, r.Submission, ready(5, 1, "other", 1000, "1"))
+	w.part(id, r.Submission, 2, 10, 10, 60, func() {
+		// A stage of before is none of the part's.
+		w.tell(id, r.Submission, done(15, 1, 5))
+	})
+	if d := w.app(id); d.Pacing != "unpaced" || d.Deadline != 0 || d.Profile != "server" {
+		t.Errorf("after its part it is %s with a deadline of %v and profile %q", d.Pacing, d.Deadline, d.Profile)
+	}
+	w.to(30)
+	w.tell(id, r.Submission, ready(30, 3, "other", 1000, "1"), done(35, 3, 30), end(36))
+	w.pass(3 * time.Second)
+	if p := w.stored("daily"); p == nil || len(p.Stages) != 1 {
+		t.Errorf("the part has taught %+v", p)
+	}
+	if w.stored("server") != nil {
+		t.Error("the session has taught a profile")
+	}
+}

@@ -62,7 +62,6 @@ const mostLines = 76_543 +
 	640 + // Event logs make profiles, and work says how sure it is.
 	-131 + // One form of experiment in the place of a list of tables in cli; numbers that nothing tries are told.
 	-162 + // A store without a file, a prediction that tests alone asked for, the table of rules that the simulator switches off.
-	-3_739 + // Counted otherwise and not deleted: suites, twins and the driver in Go, which only tests and the simulator import.
 	-137 + // One RemoveFile, one completion, one place for what a verdict or a node repeats; the standard library for branches.
 	1_315 + // What-if before anything runs, on the simulator's plant.
 	386 + // What is promised is protected by the kernel, and pressure is told.

@@ -7,7 +7,7 @@
 #   down DIR     end it, with all that it has started
 #   run DIR      start it, say "ready", and end it on SIGTERM
 #   enter DIR COMMAND...
-#                run a command in the node's namespaces
+#                run a command in the node's network, with its names
 # The node has namespaces of its own for processes, mounts and the network: what it mounts, the bridge and the
 # rules of its network go with its last process. What kubelets set of the kernel is set in files in their place. Only the
 # groups kubepods are the machine's, as for any kubelet, and down removes them.
@@ -102,9 +102,8 @@ init() {
     outside=$(cat "/proc/$outside/task/$outside/children" 2>/dev/null) && [[ -n $outside ]] && echo $outside
 }
 enter() {
-    local of
-    of=$(init) || fail "none runs in $DIR"
-    nsenter --target "$of" --mount --net -- "$@"
+    init >/dev/null || fail "none runs in $DIR"
+    "$DIR/enter" "$@"
 }
 groups() { compgen -G '/sys/fs/cgroup/*/kubepods' || compgen -G '/sys/fs/cgroup/kubepods*'; }
 
@@ -163,9 +162,15 @@ K
     for name in kubectl helm; do
         program=$KEPT/bin/$name
         [[ $name != helm ]] || program=$(scripts/chart.sh helm)
-        printf '#!/bin/sh\nexec nsenter --target "$(cat "%s")" --net -- "%s" --kubeconfig "%s" "$@"\n' "$DIR/init" "$program" "$DIR/kubeconfig" >"$DIR/$name"
-        chmod +x "$DIR/$name"
+        printf '#!/bin/sh\nexec "%s" "%s" --kubeconfig "%s" "$@"\n' "$DIR/enter" "$program" "$DIR/kubeconfig" >"$DIR/$name"
     done
+    # In the network of the node, and with its names: all else is this machine's, processes among it.
+    cat >"$DIR/enter" <<K
+#!/bin/sh
+exec nsenter --target "\$(cat "$DIR/init")" --net -- unshare --mount --propagation private \\
+    sh -c 'mount --bind "\$0" /etc/resolv.conf && exec "\$@"' "$DIR/resolv.conf" "\$@"
+K
+    chmod +x "$DIR"/{enter,kubectl,helm}
     printf 'nameserver %s\nsearch default.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n' $NODE >"$DIR/resolv.conf"
     # A kubelet of this machine takes 100 MiB and 1 % of its disk for too little, not a tenth.
     cat >"$DIR/kubelet.yaml" <<K

@@ -140,8 +140,9 @@
 //	k8s.exit_error_pct.MODE              by how much an application there ends before its deadline, of 40 % more than it
 //	                                     takes; its driver is outside of pods (client) or in one (cluster)
 //	k8s.found_pct, .quota_ms.p99         executors that the node controller has found; from a stage ready to its quota
-//	k8s.left_changed                     of 20 faults those after which the removal of Pacer left a pod's group otherwise than
-//	                                     the kubelet makes it; k8s.answers_differ: runs with other answers than stock Spark's
+//	k8s.left_changed                     of 20 faults those after which the removal of Pacer left a pod's group otherwise
+//	                                     than the kubelet makes it; k8s.answers_differ: runs with other answers than
+//	                                     stock Spark's
 //	packages.*, image.mib, units.*       sizes of packages and of the image, the same bytes twice, exposure of the units
 //	web.kib_gz, web.lines                the page's files compressed, and the lines of ours
 //	web.go_lines                         of package web, and of daemon what serves it, comments left out

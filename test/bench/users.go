@@ -32,8 +32,8 @@ func userRows() []row {
 
 // kubernetesRows are of the stories on a real Kubernetes, which print them.
 func kubernetesRows() []row {
-	return []row{{name: "kubelet", minutes: 25, spark: true, always: true, measure: printed("go", "test", "-count", "1", "-v",
-		"-timeout", "60m", "./test/kubernetes")}}
+	return []row{{name: "kubelet", minutes: 25, spark: true, always: true,
+		measure: printed("go", "test", "-count", "1", "-v", "-timeout", "60m", "./test/kubernetes")}}
 }
 
 // printedFigure is a line with a figure.

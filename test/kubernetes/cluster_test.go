@@ -159,16 +159,17 @@ func (c *site) inCluster(flags ...string) (*realenv.Process, string) {
 	c.t.Helper()
 	c.drivers++
 	pod := fmt.Sprintf("driver-%d", c.drivers)
-	args := append([]string{"--deploy-mode", "cluster", "--name", "in-cluster", "--driver-memory", "512m",
+	args := append([]string{"--deploy-mode", "cluster", "--driver-memory", "512m",
 		"--py-files", "local://" + filepath.Join(c.k.Share, "toil.py"), "--jars", "local://" + filepath.Join(c.k.Share, "pacer.jar")},
 		sparklog.Flags(c.s.Events())...)
 	for _, conf := range []string{
-		"spark.executor.memory=768m", "spark.plugins=org.apache.spark.pacer.PacerPlugin", "spark.pacer.planner=" + planner,
+		"spark.executor.memory=768m", "spark.pacer.profile=in-cluster", "spark.plugins=org.apache.spark.pacer.PacerPlugin", "spark.pacer.planner=" + planner,
 		"spark.pacer.tls.ca=" + filepath.Join(c.k.Share, "ca.pem"),
 		"spark.pacer.credentials=" + filepath.Join(c.k.Share, "user.key"), "spark.kubernetes.driver.pod.name=" + pod,
 	} {
 		args = append(args, "--conf", conf)
 	}
+	flags = slices.Clone(flags)
 	for i, flag := range flags { // The program is where the pods have it.
 		if strings.HasPrefix(flag, c.k.Share) {
 			flags[i] = "local://" + flag

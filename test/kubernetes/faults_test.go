@@ -169,8 +169,9 @@ func (c *site) kill(program string) {
 // pid is a process on the node whose program has that name, or whose first argument has; 0 where there is none.
 func (c *site) pid(program string) int {
 	c.t.Helper()
-	init := c.k.Inside[2]
-	here, err := os.Readlink("/proc/" + init + "/ns/pid")
+	init, err := os.ReadFile(filepath.Join(c.k.Dir, "init"))
+	c.must(err)
+	here, err := os.Readlink("/proc/" + strings.TrimSpace(string(init)) + "/ns/pid")
 	c.must(err)
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	c.must(err)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 
 // size is that of branches.py in all stories, runs is how many have a deadline in each mode.
 const (
-	size = "2"
+	size = "1"
 	runs = 2
 )
 
@@ -32,33 +32,19 @@ func TestOnAKubelet(t *testing.T) {
 	want := realenv.Results(realenv.Stock(t, "../e2e/testdata/branches.py", size))
 	c := newSite(t)
 	program := c.program("branches.py", size)
-	part := func(name string, story func()) {
-		t.Run(name, func(sub *testing.T) {
-			of := c.t
-			c.t = sub
-			defer func() { c.t = of }()
-			story()
-		})
-	}
-	var deadline [2]string
-	for i, run := range []func(string, ...string) api.AppDetail{c.client, c.cluster} {
-		mode := []string{"client", "cluster"}[i]
-		part(mode, func() { deadline[i] = c.keepsDeadline(mode, run, want, program) })
-	}
-	if t.Failed() {
-		t.FailNow() // The others need a deadline.
-	}
-	part("dynamic allocation", func() {
-		app := c.client(want, slices.Concat([]string{"--pacer-deadline", deadline[0], "--conf", "spark.dynamicAllocation.enabled=true",
+	deadline := c.keepsDeadline("client", c.client, want, program)
+	c.keepsDeadline("cluster", c.cluster, want, program)
+	realenv.Repeat(c.t, func() error {
+		app := c.client(want, slices.Concat([]string{"--pacer-deadline", deadline, "--conf", "spark.dynamicAllocation.enabled=true",
 			"--conf", "spark.dynamicAllocation.shuffleTracking.enabled=true"}, program)...)
 		c.count(app)
-		c.inTime(app)
+		return realenv.Held(app)
 	})
-	part("in mid-run", func() { c.inMidRun(deadline[0], want, program) })
+	c.inMidRun(deadline, want, program)
 	fmt.Printf("k8s.found_pct %.1f\n", 100*float64(c.found)/float64(c.executors))
 	fmt.Printf("k8s.quota_ms.p99 %.1f\n", benchline.Quantile(c.quotas, 0.99).Value)
 	fmt.Printf("k8s.answers_differ %d\n", c.differ)
-	part("removal", c.removal)
+	c.removal()
 }
 
 // keepsDeadline records a program and has it run under deadlines. It prints how early it ended, and returns the deadline.
@@ -72,31 +58,25 @@ func (c *site) keepsDeadline(mode string, run func(string, ...string) api.AppDet
 	deadline := fmt.Sprintf("%dms", (recorded.Duration * slack).Duration().Milliseconds())
 	var errs []float64
 	for range runs {
-		app := run(want, slices.Concat([]string{"--conf", "spark.pacer.deadline=" + deadline}, program)...)
-		c.count(app)
-		c.inTime(app)
-		if app.ErrorPct != nil {
-			errs = append(errs, *app.ErrorPct)
-		}
-		if mode == "client" {
-			ms := realenv.QuotasOf(c.t, app, c.s.Log(app.ID), c.nodeLog())
-			c.t.Logf("quotas after %.0f ms", ms)
-			c.quotas = append(c.quotas, ms...)
-		}
+		realenv.Repeat(c.t, func() error {
+			app := run(want, slices.Concat([]string{"--conf", "spark.pacer.deadline=" + deadline}, program)...)
+			c.count(app)
+			if app.QuotaChanges == 0 {
+				c.t.Error("no quota was ever written")
+			}
+			if app.ErrorPct != nil {
+				errs = append(errs, *app.ErrorPct)
+			}
+			if mode == "client" {
+				ms := realenv.QuotasOf(c.t, app, c.s.Log(app.ID), c.nodeLog())
+				c.t.Logf("quotas after %.0f ms", ms)
+				c.quotas = append(c.quotas, ms...)
+			}
+			return realenv.Held(app)
+		})
 	}
 	fmt.Printf("k8s.exit_error_pct.%s %.2f\n", mode, benchline.Median(errs).Value)
 	return deadline
-}
-
-// inTime says that an application was let go or late.
-func (c *site) inTime(app api.AppDetail) {
-	c.t.Helper()
-	if err := realenv.Held(app); err != nil {
-		c.t.Error(err)
-	}
-	if app.QuotaChanges == 0 {
-		c.t.Error("no quota was ever written")
-	}
 }
 
 // inMidRun has an executor evicted, the node controller killed and the chart upgraded, each while an application runs,
@@ -114,18 +94,21 @@ func (c *site) inMidRun(deadline, want string, program []string) {
 			c.k.Kubectl("-n", "pacer", "rollout", "status", "statefulset/pacer-planner", "--timeout=120s")
 		}},
 	} {
-		run := c.s.Submit(slices.Concat([]string{"--pacer-deadline", deadline, "--conf", "spark.dynamicAllocation.minExecutors=2"}, program)...)
-		if _, err := c.s.AwaitWhile(run, "tasks to have ended", func(a api.AppDetail) bool {
-			return len(a.Executors) == 2 && a.CoreSeconds > 5 && len(c.executorPods()) == 2
-		}); err != nil {
-			c.t.Error(err)
-			continue
-		}
-		trouble.make()
-		app := c.ended(run, want, "")
-		c.t.Logf("%s: executors %+v", trouble.name, app.Executors)
-		if app.ErrorPct == nil || *app.ErrorPct < -realenv.Lateness {
-			c.t.Errorf("%s: error %s", trouble.name, percent(app))
-		}
+		realenv.Repeat(c.t, func() error {
+			run := c.s.Submit(slices.Concat([]string{"--pacer-deadline", deadline, "--conf", "spark.dynamicAllocation.minExecutors=2"}, program)...)
+			if _, err := c.s.AwaitWhile(run, "tasks to have ended", func(a api.AppDetail) bool {
+				return len(a.Executors) == 2 && a.CoreSeconds > 5 && len(c.executorPods()) == 2
+			}); err != nil {
+				c.ended(run, want, "")
+				return err
+			}
+			trouble.make()
+			app := c.ended(run, want, "")
+			c.t.Logf("%s: executors %+v", trouble.name, app.Executors)
+			if app.ErrorPct == nil || *app.ErrorPct < -realenv.Lateness {
+				return realenv.Timing("%s: error %s", trouble.name, percent(app))
+			}
+			return nil
+		})
 	}
 }

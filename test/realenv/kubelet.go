@@ -32,7 +32,8 @@ func NewKubelet(t testing.TB) *Kubelet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, err := exec.Command(filepath.Join(root, "scripts", "kubernetes.sh"), "real", "build").CombinedOutput(); err != nil {
+	build := exec.Command(filepath.Join(root, "scripts", "kubernetes.sh"), "real", "build")
+	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build Kubernetes: %v: %s", err, said)
 	}
 	dir, err := os.MkdirTemp("", "pacer-kubernetes-")
@@ -46,13 +47,8 @@ func NewKubelet(t testing.TB) *Kubelet {
 			t.Error(err)
 		}
 	})
-	k := &Kubelet{Dir: dir, Share: filepath.Join(dir, "share"), t: t}
+	k := &Kubelet{Dir: dir, Share: filepath.Join(dir, "share"), Inside: []string{filepath.Join(dir, "enter")}, t: t}
 	k.Process = script(t, "kubernetes.sh", "real", "run", dir)
-	init, err := os.ReadFile(filepath.Join(dir, "init"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.Inside = []string{"nsenter", "--target", strings.TrimSpace(string(init)), "--mount", "--net", "--"}
 	return k
 }
 
@@ -74,7 +70,8 @@ func (k *Kubelet) Pods() []string {
 	for _, conf := range []string{
 		"spark.kubernetes.container.image=docker.io/local/spark:4.3.0", "spark.kubernetes.container.image.pullPolicy=Never",
 		"spark.kubernetes.authenticate.driver.serviceAccountName=spark",
-		"spark.kubernetes.driver.request.cores=200m", "spark.kubernetes.executor.request.cores=500m",
+		"spark.pyspark.python=python3", "spark.pyspark.driver.python=python3", "spark.kubernetes.driver.request.cores=200m",
+		"spark.kubernetes.executor.request.cores=500m",
 		"spark.kubernetes.executor.limit.cores=1",
 	} {
 		flags = append(flags, "--conf", conf)

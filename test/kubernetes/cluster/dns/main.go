@@ -1,5 +1,5 @@
-// Command dns answers for the names of a test cluster's services, as CoreDNS does: it is CoreDNS with the plugins that a
-// cluster of one node needs. Its options are CoreDNS's.
+// Command dns answers for the names of a test cluster's services, as CoreDNS does. It is CoreDNS with the plugins that
+// a cluster of one node needs. Its options are CoreDNS's.
 package main
 
 import (

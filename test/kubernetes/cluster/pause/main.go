@@ -1,5 +1,5 @@
-// Command pause holds the namespaces of a pod in a test cluster: it is the first process of each pod, waits, and ends on
-// SIGTERM.
+// Command pause holds the namespaces of a pod in a test cluster: it is the first process of each pod, waits, and ends
+// on SIGTERM.
 package main
 
 import (

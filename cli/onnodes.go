@@ -361,7 +361,7 @@ func (s *nodeSubmission) upload(ctx context.Context, planner *uploader) error {
 	return nil
 }
 
-// sendAgain is how long it takes until the planner is asked again that does not answer now, twice that the next time and
+// sendAgain is how long it takes until a planner is asked again that does not answer now, twice that the next time and
 // so on up to sendRest. sendFor is how long it is asked.
 const (
 	sendAgain = 300 * time.Millisecond
@@ -370,7 +370,7 @@ const (
 )
 
 // sendRate is how many bytes of files go up in a second, sendFull how many at once: as JSON they are within what a
-// planner takes of one user's requests (bus.mostRequests). Pieces beyond it would be refused, and the connection cut.
+// planner takes of one user's requests (bus.mostRequests). Pieces beyond it are refused, and the connection is cut.
 const (
 	sendRate = 2560 << 10
 	sendFull = 8 << 20

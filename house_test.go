@@ -48,7 +48,7 @@ var roofs = []roof{
 	{"daemon", "daemon", "vocabulary algorithms ledger engines infra worlds"},
 	{"command", "cli/fromlog cli/sparkrun cli/demo cli/config cli/doctor cli/command cli", "vocabulary algorithms infra worlds daemon"},
 	{"programs", "cmd/planner cmd/nodecontroller cmd/pacer", "command"},
-	{"tests", "test/draws test/alerts test/browser test/benchline test/tally test/notice test/pages test/testenv test/web test/sparklog test/realenv test/guides test/torture test/e2e test/e2e/field test/kubernetes test/kubernetes/cluster/dns test/kubernetes/cluster/pause test/e2e/vm " +
+	{"tests", "test/draws test/alerts test/browser test/benchline test/tally test/notice test/pages test/testenv test/web test/sparklog test/realenv test/guides test/torture test/e2e test/e2e/field test/e2e/airflow test/kubernetes test/kubernetes/cluster/dns test/kubernetes/cluster/pause test/e2e/vm " +
 		"test/e2e/vm/guest test/e2e/vm/standin test/meshenv test/bench", "vocabulary algorithms ledger deciders engines infra worlds daemon command"},
 }
 

@@ -47,7 +47,7 @@ tests() {
         PACER_NODE_RUNTIME=docker scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$run" "$E2E"
     done
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -run "$told" "$E2E"
-    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -p 1 ./test/e2e/field ./test/guides
+    scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 30m -p 1 ./test/e2e/field ./test/guides ./test/e2e/airflow
     scripts/on-spark.sh "$newest" "$GO" test -json -vet=off -count 1 -timeout 90m ./test/kubernetes # Builds a Kubernetes once, in 10 minutes.
     for version in "${others[@]}"; do
         run=$stories

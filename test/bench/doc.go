@@ -128,6 +128,8 @@
 //	plan.scale_own_ms.*                  the CPU time of that
 //	register.scale_ms.*                  a registration beside 1,000 applications on 10,000 nodes, on the disk when it
 //	                                     ends; register.scale.flexible_ms.* under that rule of the queue
+//	airflow.cases, .orphans, .poisoned   tasks of Airflow that are tried, processes that one has left 15 s after its end,
+//	                                     runs that a profile knows and that have not succeeded
 //	docs.riddles, .long_sentences,       sentences of the pages of users that hide their subject, or have over 30 words;
 //	.unexplained, .broken_links          words of Pacer's inside there; links of all documents that lead nowhere
 //	docs.blocks_run, .blocks_failed      blocks of the guides that are run in a fresh root, and pages of which one fails

@@ -27,6 +27,8 @@ func userRows() []row {
 		{name: "doctor", minutes: 0.5, always: true, measure: tests(".", "./cli/doctor")},
 		{name: "packages", minutes: 6, always: true, measure: printed("scripts/packages.sh", "check")},
 		{name: "upgrade", minutes: 6, always: true, measure: printed("scripts/units-vm.sh")},
+		{name: "airflow", minutes: 15, extra: true, always: true, measure: printed("sh", "-c",
+			`PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" go test -count 1 -v -timeout 40m ./test/e2e/airflow`)},
 	}
 }
 
@@ -37,7 +39,7 @@ func kubernetesRows() []row {
 }
 
 // printedFigure is a line with a figure.
-var printedFigure = regexp.MustCompile(`(?m)^((?:docs|errors|keys|doctor|packages|image|units|upgrade|k8s)` +
+var printedFigure = regexp.MustCompile(`(?m)^((?:airflow|docs|errors|keys|doctor|packages|image|units|upgrade|k8s)` +
 	`\.[a-z0-9_.]+) (-?[0-9.]+)$`)
 
 // printed runs a command and takes the figures that it prints.

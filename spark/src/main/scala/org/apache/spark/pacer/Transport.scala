@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.collection.mutable
 
 import io.nats.client.{AuthenticationException, AuthHandler, Connection, ConnectionListener, Consumer, ErrorListener, Nats, Options}
+import io.nats.client.Options.HostnameResolveMode
 import io.nats.client.impl.SocketDataPort
 
 /** The bus as the client needs it; the real one is [[NatsTransport]]. */
@@ -209,8 +210,9 @@ private[spark] object NatsTransport {
       .connectionListener(listener)
       .inboxPrefix(s"_INBOX_${as.fold(Credential.Anyone)(_.login)}.")
     as.foreach(c => builder.userInfo(c.login.toCharArray, null).authHandler(new Signer(c)))
-    // The name that is dialled is the one that the certificate has to bear, not an address that it stands for.
-    trust.foreach(t => builder.sslContext(t.context).noResolveHostnames())
+    // The name that is dialled is the one that the certificate has to bear, not an address that it stands for: all other
+    // modes that look a name up dial the address, noResolveHostnames of this release among them.
+    trust.foreach(t => builder.sslContext(t.context).hostnameResolveMode(HostnameResolveMode.HappyEyeballs))
     try new Line(said.attempt(Nats.connect(builder.build())), threads) catch {
       case e: Throwable =>
         threads.end()

@@ -1,9 +1,10 @@
 package org.apache.spark.pacer
 
 import java.io.IOException
-import java.net.InetAddress
+import java.net.{InetAddress, ServerSocket}
 import java.nio.file.{Files, Path, Paths}
 import java.security.KeyStore
+import java.time.Duration
 import java.util.Base64
 import java.util.concurrent.TimeUnit
 import javax.net.ssl.{KeyManagerFactory, SSLContext, SSLSocket}
@@ -59,6 +60,25 @@ class ServerTrustTest {
         accepts.join()
       }
     }
+
+  /** A planner is mostly known by a name, and its certificate has no address. */
+  @Test def theNameThatIsDialledIsTheCertificates(): Unit = {
+    val server = new Certificate("server")
+    Using.resource(new ServerSocket(0, 1, InetAddress.getLoopbackAddress)) { listening =>
+      val port = listening.getLocalPort
+      val accepts = new Thread(() => try Using.resource(listening.accept()) { plain =>
+        plain.getOutputStream.write("INFO {\"server_id\":\"x\",\"version\":\"2.12.0\",\"proto\":1,\"max_payload\":1024,\"tls_required\":true}\r\n".getBytes)
+        val secured = server.context.getSocketFactory.createSocket(plain, null, port, true).asInstanceOf[SSLSocket]
+        secured.setUseClientMode(false)
+        secured.startHandshake()
+      } catch { case _: IOException => () })
+      accepts.start()
+      val said = assertThrows(classOf[UnreachableException], () =>
+        NatsTransport.connect(s"localhost:$port", None, () => (), Some(server.pem.toString), Duration.ofSeconds(20))).getMessage
+      accepts.join()
+      assertEquals(s"no planner answers at localhost:$port", said) // It has closed the connection, and was trusted.
+    }
+  }
 
   @Test def onlyTheRightAuthorityForTheRightNameIsTrusted(): Unit = {
     val server = new Certificate("server")

@@ -315,6 +315,7 @@ func FuzzMembership(f *testing.F) {
 	f.Add("4:memory:/\n1:cpu,cpuacct:/hadoop-yarn/container_1_1_1_1\n0::/\n")
 	f.Add("0::/kubepods.slice/kubepods-burstable.slice/cri-containerd-ab.scope\n")
 	f.Add("0::/../../kubepods/pod1/ab\n")
+	f.Add("0::..\"epods/pod1/ab") // The name of a group may begin with two dots.
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, layout := range cgrouptest.Layouts() {
 			o, err := cgroup.OpenOthers(cgrouptest.New(t, layout).Root)
@@ -329,7 +330,7 @@ func FuzzMembership(f *testing.F) {
 				continue
 			}
 			for _, group := range []string{m.CPU, m.Acct} {
-				if !filepath.IsAbs(group) || filepath.Clean(group) != group || strings.HasPrefix(group, "/..") {
+				if !filepath.IsAbs(group) || filepath.Clean(group) != group { // Clean leaves no ".." behind a root.
 					t.Errorf("%q of %q", group, text)
 				}
 			}

@@ -1,6 +1,6 @@
 """The cells of a notebook, run as a kernel runs them: the same group three times, with jobs beside and between.
 
-Usage: kernel_groups.py MASTER JAR. The first run teaches; the others have 1.8 times what it took. Prints the answer of
+Usage: kernel_groups.py MASTER JAR GROUP. The first run teaches; the others have 1.8 times what it took. Prints the answer of
 each run as RESULT, and what it took of its deadline as GROUP.
 """
 import sys
@@ -28,7 +28,7 @@ def group(deadline):
 
 
 spark.range(0, 1000, 1, 4).selectExpr("sum(id)").collect()
-sc.setLocalProperty("spark.pacer.group.name", "e2e-group")
+sc.setLocalProperty("spark.pacer.group.name", sys.argv[3])
 deadline = 600.0
 for run in range(3):
     group(f"{deadline * 1000:.0f}ms")

@@ -166,7 +166,7 @@ func TestExtraPropertiesComeFirst(t *testing.T) {
 		}
 	}
 	o := w.run(t, "submit", "--pacer-planner", f.address, "--extra-properties-file", "one", "--extra-properties-file", "cluster", "app.py")
-	o.wantLine(t, command.ExitUsage, "one.jar is not there") // Cluster mode: files go up.
+	o.wantLine(t, command.ExitNoInput, "--jars: stat one.jar") // Cluster mode: files go up.
 }
 
 // What runs, for an application that has no name of its own, and a deadline that is a moment, in the
@@ -292,13 +292,14 @@ func TestTheModeOfAFilesMasterGoesWithIt(t *testing.T) {
 	w := newWorld(t)
 	f := startPlanner(t, &fakePlanner{})
 	path := filepath.Join(w.fakeSpark(t, "exit 0"), "conf", "spark-defaults.conf")
+	const gone = "the application: stat app.py"
 	for _, c := range []struct{ file, args, refused string }{
 		{"spark.master yarn\nspark.submit.deployMode cluster\n", "", ""},
-		{"spark.submit.deployMode cluster\n", "", "the application: app.py is not there"},
+		{"spark.submit.deployMode cluster\n", "", gone},
 		{"spark.master yarn\nspark.submit.deployMode cluster\n", "--deploy-mode client", ""},
-		{"spark.master yarn\n", "--deploy-mode cluster", "the application: app.py is not there"},
-		{"spark.master yarn\n", "--conf spark.submit.deployMode=cluster", "the application: app.py is not there"},
-		{"spark.master sparkpacer://" + f.address + "\nspark.submit.deployMode cluster\n", "", "the application: app.py is not there"},
+		{"spark.master yarn\n", "--deploy-mode cluster", gone},
+		{"spark.master yarn\n", "--conf spark.submit.deployMode=cluster", gone},
+		{"spark.master sparkpacer://" + f.address + "\nspark.submit.deployMode cluster\n", "", gone},
 		{"spark.pacer.deadline whenever\n", "", path + ": spark.pacer.deadline"},
 		{"spark.pacer.deadline whenever\n", "--pacer-deadline 5m", ""},
 		{"spark.pacer.by 25:00\n", "", path + ": spark.pacer.by"},
@@ -313,7 +314,11 @@ func TestTheModeOfAFilesMasterGoesWithIt(t *testing.T) {
 		}
 		o := w.run(t, append(strings.Fields("submit --pacer-planner "+f.address+" "+c.args), "app.py")...)
 		if c.refused != "" {
-			o.wantLine(t, command.ExitUsage, c.refused)
+			code := command.ExitUsage
+			if c.refused == gone {
+				code = command.ExitNoInput
+			}
+			o.wantLine(t, code, c.refused)
 			continue
 		}
 		mode := confOf(o.arguments())[confDeployMode]

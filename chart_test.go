@@ -116,7 +116,7 @@ func TestTheChartIsRendered(t *testing.T) {
 }
 
 // TestTheChartAsksForNoMore holds what pods on Kubernetes may: no rights on the API, the machine's processes for the node
-// controller alone, one host path, and settings that the daemons have.
+// controller alone, the host paths of groups and of its state, and settings that the daemons have.
 func TestTheChartAsksForNoMore(t *testing.T) {
 	_, all := rendered(t)
 	for kind := range all {
@@ -124,7 +124,7 @@ func TestTheChartAsksForNoMore(t *testing.T) {
 			t.Errorf("there is a %s", kind)
 		}
 	}
-	for kind, paths := range map[string][]string{"StatefulSet": nil, "DaemonSet": {"/sys/fs/cgroup"}} {
+	for kind, paths := range map[string][]string{"StatefulSet": nil, "DaemonSet": {"/sys/fs/cgroup", "/var/lib/pacer-node/pacer-pacer"}} {
 		o := all[kind]
 		p, node := o.Spec.Template.Spec, kind == "DaemonSet"
 		if p.Token == nil || *p.Token || p.Links == nil || *p.Links || p.HostPID != node {

@@ -89,6 +89,7 @@ const mostLines = 76_543 +
 	392 + // Parts of sessions: 300 were stated, what facets make of another run is the rest.
 	5 + // Tasks that end between two looks keep their executor's weight.
 	55 + // One exit code for each fault in every command; files that root puts back are the planner's user's.
+	80 + // A guard in a container beside its node controller's.
 	1_660 // Taken beyond what was stated: bounds in bytes and in the planner's time, proofs of attached executors.
 
 // leastFacets is how many capabilities have a facet at least.

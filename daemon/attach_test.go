@@ -216,6 +216,33 @@ func TestRealAttach(t *testing.T) {
 		t.Error(err)
 	}
 	c.await(t, "its end", "500000 250000 2048")
+
+	// As in a container: its guards end in one moment with the node controller, and the guard beside it puts back.
+	beside := exec.Command("/proc/self/exe", daemon.GuardCommand, g.State)
+	beside.Stdout, beside.SysProcAttr = os.Stderr, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := beside.Start(); err != nil {
+		t.Fatal(err)
+	}
+	process, _ = g.launch(t, 0)
+	c.await(t, "a quota again", `\d+97 99991 2048`)
+	if err := beside.Process.Signal(syscall.SIGTERM); err != nil { // It stays until the node controller has ended.
+		t.Fatal(err)
+	}
+	for _, pid := range []int{g.guard(), g.second(), process.Process.Pid} {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pid := range []int{g.guard(), g.second(), process.Process.Pid} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = process.Wait()
+	if err := beside.Wait(); err != nil {
+		t.Error(err)
+	}
+	c.await(t, "the guard beside it", "500000 250000 2048")
 }
 
 // attachApplication registers an application that says that it has the container's executor, with a cap.

@@ -63,6 +63,8 @@
 // crash), the guard waits NodeConfig.Guard for a successor, which holds STATE/node.lock.
 // Without one it lifts all quotas below the node's cgroup parent (docs/decisions/011), and puts back what
 // was found of other managers' executors (docs/decisions/050).
+// In a container all of these end with the node controller. The chart starts the same binary in a container beside
+// it, as a guard that watches STATE/node.lock.
 //
 // A successor's guard replaces its predecessor's (STATE/guard.lock and guard-2.lock have the pids). A guard that
 // ends by itself is started again. SIGTERM ends a guard only when its node controller is dead,

@@ -37,8 +37,8 @@ const (
 // (STATE/guard.log). There are two per state directory, each with a lock of its own: the newest of a lock replaces the
 // one before. It takes no arguments and returns at its end.
 func Guard(args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%s takes no arguments: it is for the node controller", GuardCommand)
+	if len(args) > 1 {
+		return fmt.Errorf("%s takes a state directory at most", GuardCommand)
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGUSR1)
@@ -46,6 +46,9 @@ func Guard(args []string) error {
 	closeInherited()
 	// The last one that a machine short of memory should end; only root may ask.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("-900"), 0)
+	if len(args) == 1 {
+		return stand(args[0], cgroup.DefaultRoot, standWait, signals)
+	}
 
 	pipe := bufio.NewReader(os.NewFile(guardPipe, "node controller"))
 	first, err := pipe.ReadBytes('\n')
@@ -164,7 +167,10 @@ func (r guardRequest) lift(log *slog.Logger) error {
 	}
 	boot, err := bootID()
 	back, backErr := attached.PutBack(r.Attached, r.Root, boot)
-	lifted, liftErr := cgroup.Lift(r.Root, r.Parent)
+	lifted, liftErr := 0, error(nil)
+	if r.Parent != "" {
+		lifted, liftErr = cgroup.Lift(r.Root, r.Parent)
+	}
 	lifted += back
 	if err = errors.Join(err, backErr, liftErr); err != nil {
 		log.Error("the node controller died and not all quotas could be lifted", "lifted", lifted, "cgroup", r.Parent,

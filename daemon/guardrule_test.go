@@ -1,6 +1,9 @@
 package daemon
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestWhatAGuardDecides(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -30,6 +33,24 @@ func TestWhatAGuardDecides(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: verdict %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestAGuardThatSeesALockPutsBackOnceInEachWait(t *testing.T) {
+	const wait = 10 * time.Second
+	var v vacancy
+	start := time.Unix(1000, 0)
+	for _, c := range []struct {
+		after time.Duration
+		runs  bool
+		want  bool
+	}{
+		{0, true, false}, {20, true, false}, {21, false, false}, {30, false, false}, {31, false, true}, {32, false, false},
+		{41, false, true}, {42, true, false}, {52, false, false}, {61, false, false}, {62, false, true},
+	} {
+		if got := v.next(c.runs, start.Add(c.after*time.Second), wait); got != c.want {
+			t.Errorf("after %d s, runs %v: %v", c.after, c.runs, got)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (a *Airflow) env() []string {
 
 // Task is a DAG of one task that Airflow runs.
 type Task struct {
-	// DAG is its name, and marks all processes below it.
+	// DAG is its name, and marks all processes below it, with the worker's home: other workers may have such a DAG.
 	DAG string
 	// Program is the file of the DAG.
 	Program string
@@ -130,7 +130,7 @@ func (a *Airflow) Child(task *Process) int {
 	return 0
 }
 
-// Left are the processes that the DAG of a name has left, and those that work in the directories.
+// Left are the processes that this worker's DAG of a name has left, and those that work in the directories.
 func (a *Airflow) Left(dag string, directories ...string) (left []int) {
 	found, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range found {
@@ -139,8 +139,9 @@ func (a *Airflow) Left(dag string, directories ...string) (left []int) {
 			continue
 		}
 		environment, _ := os.ReadFile(filepath.Join(proc, "environ"))
+		names := strings.Split(string(environment), "\x00")
 		at, _ := os.Readlink(filepath.Join(proc, "cwd"))
-		if slices.Contains(strings.Split(string(environment), "\x00"), "E2E_DAG="+dag) ||
+		if slices.Contains(names, "E2E_DAG="+dag) && slices.Contains(names, "AIRFLOW_HOME="+a.home) ||
 			slices.ContainsFunc(directories, func(dir string) bool { return strings.HasPrefix(at, dir) }) {
 			left = append(left, pid)
 		}

@@ -82,6 +82,7 @@ const mostLines = 76_543 +
 	52 + // A task of Airflow takes its application along.
 	385 + // HTTP has a row for each verb: 250 were stated, logs and the bounds of what comes in are the rest.
 	160 + // Where applications wait, and what others give back for them, in a package of its own.
+	9 + // An application whose driver and executor fit no empty node is refused as such.
 	332 + // Uploads that leave room for others and that planners share, drivers beside executors; 70 lines of cli and daemon less.
 	95 + // Help explains each column and word that a command prints; sums are added up at a look, sites chosen one by one.
 	1_555 + // Descriptions: 250 were stated, groups in ledger, queue, planner and nodes are the rest.

@@ -159,9 +159,10 @@ func TestDriversDoNotHoldWhatTheyWaitFor(t *testing.T) {
 func TestDriversThatAreRefused(t *testing.T) {
 	w := newWorld(t, "a")
 	for want, change := range map[string]func(*api.Submit){
-		"a driver of 64 GiB (spark.driver.memory and its overhead) fits no node": func(s *api.Submit) { s.Driver.Memory = 64 * units.GiB },
-		"is no driver of a new application":                                      func(s *api.Submit) { s.Driver.Name = "ps" },
-		"memory_bytes is 0":                                                      func(s *api.Submit) { s.Driver.Memory = 0 },
+		"a driver of 64 GiB (spark.driver.memory and its overhead) fits no node":  func(s *api.Submit) { s.Driver.Memory = 64 * units.GiB },
+		"own driver and components leave too little of the nodes: an executor of": func(s *api.Submit) { s.Driver.Memory = 15*units.GiB + 512*units.MiB },
+		"is no driver of a new application":                                       func(s *api.Submit) { s.Driver.Name = "ps" },
+		"memory_bytes is 0":                                                       func(s *api.Submit) { s.Driver.Memory = 0 },
 	} {
 		_, q := driverOf("p", units.GiB)
 		change(q.Query.Submit)

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -231,6 +232,13 @@ func Decide(o *estimate.Outlook, place placement.Policy, r api.RegisterRequest) 
 	}
 	whole, err := place.Seats(o, d.App(), placement.Whole)
 	if err != nil {
+		if api.KindOf(err) == api.KindConflict { // With itself: nothing else is on whole nodes.
+			kind := api.KindInvalid
+			if slices.ContainsFunc(v.Nodes(), func(n *ledger.Node) bool { return !n.Live() && !n.Draining() }) {
+				kind = api.KindTransient // A node that is away may have the room.
+			}
+			err = api.Errorf(kind, "the application's own driver and components leave too little of the nodes: %v", err)
+		}
 		if r.AppID != "" && api.KindOf(err) == api.KindInvalid {
 			err = api.Errorf(api.KindTransient,
 				"%s was taken in when nodes gave more memory, or others were there, and waits for that: %v", r.AppID, err)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -207,9 +208,24 @@ func (w *site) poisons(t *testing.T) {
 // struck sends a signal to a process of the task once its application is in a state: where it runs, has had a job.
 func struck(state api.AppState, which func(w *site, task *realenv.Process) int, sig syscall.Signal) func(*testing.T, *site, api.AppID, *realenv.Process) {
 	return func(t *testing.T, w *site, before api.AppID, task *realenv.Process) {
-		w.s.AwaitApp("an application that is "+string(state), realenv.Patience, func(a api.AppDetail) bool {
-			return a.ID > before && a.State == state && (state != api.AppRunning || len(a.Stages) > 0)
+		over := false
+		w.s.Await("an application that is "+string(state), realenv.Patience, func() bool {
+			select {
+			case <-task.Exited():
+				over = true
+			default:
+			}
+			return over || slices.ContainsFunc(w.s.Apps(), func(s api.AppSummary) bool {
+				if s.ID <= before || s.State != state {
+					return false
+				}
+				return state != api.AppRunning || len(w.s.App(s.ID).Stages) > 0
+			})
 		})
+		if over {
+			t.Errorf("it ended before its application was %s: %s", state, task.LastWords())
+			return
+		}
 		if pid := which(w, task); pid == 0 || syscall.Kill(pid, sig) != nil {
 			t.Errorf("process %d gets no %v", pid, sig)
 		}

@@ -22,16 +22,13 @@ const rounds = 2
 // prints how often a group of an executor was not as the kubelet makes it.
 func (c *site) removal() {
 	c.detach()
-	program := c.program("chain.py", "12")
-	recording := c.s.Submit(program...) // Nothing holds it back.
-	c.s.AwaitApp("two executors", patience, func(a api.AppDetail) bool { return a.State == api.AppRunning && len(c.k.Executors()) == 2 })
-	recording.Stop()
-	c.s.Await("its executors to be gone", patience, func() bool { return len(c.k.Executors()) == 0 })
-
-	run := c.s.Submit(slices.Concat([]string{"--pacer-deadline", "30m", "--conf", "spark.dynamicAllocation.minExecutors=2"}, program)...)
-	c.s.Await("two executors", patience, func() bool { return len(c.k.Executors()) == 2 })
+	run := c.s.Submit(append([]string{"--conf", "spark.dynamicAllocation.minExecutors=2"}, c.program("chain.py", "60")...)...)
+	app := c.s.AwaitApp("two executors", patience, func(a api.AppDetail) bool { return a.State == api.AppRunning && len(c.k.Executors()) == 2 })
 	given := c.groups()
 	wanted := slices.Collect(maps.Values(given))[0]
+	if code, said := c.s.Pacer("apps", "cap", string(app.ID), "0.6"); code != 0 { // It has no profile to be paced by.
+		c.t.Fatal(said)
+	}
 	faults, changed := 0, 0
 	for range rounds {
 		for _, fault := range c.faults() {
@@ -171,8 +168,6 @@ func (c *site) pid(program string) int {
 	c.t.Helper()
 	init, err := os.ReadFile(filepath.Join(c.k.Dir, "init"))
 	c.must(err)
-	here, err := os.Readlink("/proc/" + strings.TrimSpace(string(init)) + "/ns/pid")
-	c.must(err)
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	c.must(err)
 	for _, dir := range dirs {
@@ -180,11 +175,22 @@ func (c *site) pid(program string) int {
 		args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 		guard := len(args) > 1 && args[1] == "guard-quotas"
 		is := filepath.Base(args[0]) == program && !guard || guard && program == args[1]
-		if at, _ := os.Readlink(filepath.Join(dir, "ns", "pid")); is && at == here && realenv.Stat(mustInt(filepath.Base(dir)))[0] != "Z" {
-			return mustInt(filepath.Base(dir))
+		if pid := mustInt(filepath.Base(dir)); is && below(pid, mustInt(strings.TrimSpace(string(init)))) {
+			return pid
 		}
 	}
 	return 0
+}
+
+// below reports whether a process runs and descends from another, in whatever namespace it is.
+func below(pid, root int) bool {
+	if stat := realenv.Stat(pid); stat == nil || stat[0] == "Z" {
+		return false
+	}
+	for pid > 1 && pid != root {
+		pid = realenv.Parent(pid)
+	}
+	return pid == root
 }
 
 func mustInt(text string) int {

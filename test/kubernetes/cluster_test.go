@@ -116,6 +116,10 @@ func (c *site) attach() {
 	c.t.Helper()
 	c.k.Kubectl("-n", "pacer", "patch", "daemonset", "pacer-node", "--type=merge", "-p",
 		`{"spec":{"template":{"spec":{"nodeSelector":null}}}}`)
+	c.s.Await("the planner to answer", 2*time.Minute, func() bool { // It may have been killed.
+		code, _ := c.s.Pacer("nodes")
+		return code == 0
+	})
 	c.s.Await("the node to be attached", 2*time.Minute, func() bool {
 		return c.s.Nodes()["node-a"].State == "ready"
 	})

@@ -55,7 +55,7 @@ func TestAGroupOfProcesses(t *testing.T) {
 	body := []byte("a file of the group\n")
 	sum := sha256.Sum256(body)
 	file := api.ComponentFile{Name: "note.txt", SHA256: hex.EncodeToString(sum[:]), Size: int64(len(body))}
-	run := func(name string, port int) api.AppDetail {
+	run := func(name, main string, port int) api.AppDetail {
 		t.Helper()
 		ask(api.VerbUpload, api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Piece: &api.FilePiece{SHA256: file.SHA256, Size: file.Size, Data: body}}}}) // Files go with their applications.
 		part := func(name string, count, port int, script string) api.Component {
@@ -63,7 +63,7 @@ func TestAGroupOfProcesses(t *testing.T) {
 				Command: []string{"sh", "-c", script}, Env: map[string]string{"PEERS": `{{hosts "server"}}`, "N": `{{index}}/{{count "server"}}`}, Files: []api.ComponentFile{file}}
 		}
 		r := ask(api.VerbSubmit, api.ControlRequest{Query: &api.Query{Submit: &api.Submit{Register: &api.RegisterRequest{Submission: "of " + name, Name: name},
-			Group: &api.Group{Main: "chief", Components: []api.Component{part("chief", 1, 0, `cat note.txt; echo "$PEERS $N"; exit 3`), part("server", 2, port, "exec sleep 600")}}}}})
+			Group: &api.Group{Main: "chief", Components: []api.Component{part("chief", 1, 0, main), part("server", 2, port, "exec sleep 600")}}}}})
 		for ; ; time.Sleep(50 * time.Millisecond) { // A user may ask 100 times a second.
 			d := ask(api.VerbApp, api.ControlRequest{App: r.Apps[0].ID})
 			if d.App != nil && d.App.EndedBy == api.EndedByExit {
@@ -75,7 +75,7 @@ func TestAGroupOfProcesses(t *testing.T) {
 		}
 	}
 	taken, port := vacant(t)
-	a := run("group", port+1)
+	a := run("group", `cat note.txt; echo "$PEERS $N"; exit 3`, port+1)
 	if a.State != api.AppFailed || a.ExitCode != 3 || len(a.Executors) != 3 {
 		t.Errorf("it is %s with exit code %d: %+v", a.State, a.ExitCode, a.Executors)
 	}
@@ -83,7 +83,7 @@ func TestAGroupOfProcesses(t *testing.T) {
 	if want := fmt.Sprintf("%s127.0.0.1:%d,127.0.0.1:%d 0/2\n", body, port+1, port+2); log.Log == nil || string(log.Log.Data) != want {
 		t.Errorf("it says %q, want %q", log.Log.Data, want)
 	}
-	a = run("taken", port)
+	a = run("taken", "exec sleep 600", port) // Its end must not come before a port that is taken is told.
 	defer taken.Close()
 	if want := fmt.Sprintf("port %d of component server-", port); a.State != api.AppFailed || !strings.Contains(a.Headline+strings.Join(a.Notices, " "), want) {
 		t.Errorf("with a port that is taken it is %s: %s %q", a.State, a.Headline, a.Notices)

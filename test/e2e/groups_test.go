@@ -31,13 +31,27 @@ func TestGroupsOfANotebook(t *testing.T) {
 			"/bin/sh", "-c", "exec python3 testdata/kernel_groups.py sparkpacer://"+s.Address+" "+jar+" "+group)
 		return keptGroups(t, s, run, group)
 	})
-	app := s.AwaitApp("the session to end", patience, func(a api.AppDetail) bool { return a.Name == "e2e-notebook" && ended(a) })
+	app := sessionEnd(s, "e2e-notebook")
 	if app.Pacing != "unpaced" || app.Deadline != 0 {
 		t.Errorf("the session is %s with a deadline of %v", app.Pacing, app.Deadline)
 	}
 	if code, out := s.Pacer("profiles", "show", "e2e-notebook"); code == 0 {
 		t.Errorf("the session has a profile: %s", out)
 	}
+}
+
+// sessionEnd waits for the newest session of that name to end: its groups are newer than it is.
+func sessionEnd(s *realenv.System, name string) (app api.AppDetail) {
+	s.Await("the session to end", patience, func() bool {
+		for _, a := range s.Apps() {
+			if a.Name == name {
+				app = s.App(a.ID)
+				return ended(app)
+			}
+		}
+		return false
+	})
+	return app
 }
 
 // keptGroups waits for a run of kernel_groups.py, and returns how its groups were not held to their deadlines.
@@ -125,7 +139,7 @@ func TestAKernelOfJupyter(t *testing.T) {
 	if code := run.Wait(patience); code != 0 || strings.Count(run.Answer(), "RESULT 10") != 2 {
 		t.Fatalf("exit %d:\n%s\n%s", code, run.Answer(), run.Output())
 	}
-	app := s.AwaitApp("the kernel to end", patience, func(a api.AppDetail) bool { return a.Name == "e2e-jupyter" && ended(a) })
+	app := sessionEnd(s, "e2e-jupyter")
 	if app.Pacing != "unpaced" {
 		t.Errorf("the kernel's application is %s", app.Pacing)
 	}
@@ -181,7 +195,7 @@ on-run-start: ["SET spark.pacer.group.name=e2e-dbt", "SET spark.pacer.group.dead
 			t.Fatalf("exit %d:\n%s\n%s", code, run.Answer(), run.Output())
 		}
 		out += run.Answer() + run.Output()
-		s.AwaitApp("dbt to end", patience, func(a api.AppDetail) bool { return a.Name == "e2e-dbt-session" && ended(a) })
+		sessionEnd(s, "e2e-dbt-session")
 	}
 	twice(t, named(s, "e2e-dbt"), out)
 }

@@ -18,9 +18,9 @@ sc = spark.sparkContext
 
 
 def report():
-    sums = (spark.range(0, 30_000, 1, 32).select(F.expr("pmod(xxhash64(id), 1000)").alias("k"), toil("id", 200).alias("v"))
+    sums = (spark.range(0, 100_000, 1, 32).select(F.expr("pmod(xxhash64(id), 1000)").alias("k"), toil("id", 200).alias("v"))
             .groupBy("k").agg(F.sum("v").alias("v")))
-    return sums.select(F.sum(toil("v", 3000)).alias("v")).collect()[0].v
+    return sums.select(F.sum(toil("v", 9000)).alias("v")).collect()[0].v
 
 
 def group(deadline):

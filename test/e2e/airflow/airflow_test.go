@@ -87,7 +87,7 @@ func onNodes(t *testing.T, a *realenv.Airflow, counts *account) {
 // inTheQueue kills tasks whose applications wait for the memory that another one has.
 func inTheQueue(t *testing.T, a *realenv.Airflow, counts *account) {
 	w := own(t, a, counts, "--set", "node.memory=2560m") // A driver and an executor fit, two executors do not.
-	w.work = nil // In which the other one works, too.
+	w.work = nil                                         // In which the other one works, too.
 	other := w.s.Submit("testdata/report.py", "stay")
 	w.s.AwaitApp("the memory is taken", realenv.Patience, func(a api.AppDetail) bool { return a.State == api.AppRunning })
 	w.try(t, trial{name: "waits", args: []any{"0"}, during: struck(api.AppQueued, worker, syscall.SIGKILL), app: api.AppFailed})

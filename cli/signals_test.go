@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -150,8 +151,13 @@ while :; do wait $!; done`)
 	typed("\x1a")
 	await("stopped 148")
 	realenv.Await(t, "spark-submit is stopped", func() bool {
-		stat, err := os.ReadFile("/proc/" + spark + "/stat")
-		return err == nil && strings.Contains(string(stat), ") T ")
+		// Its reader, too: it would take the first letters that are typed for the shell.
+		children, err := os.ReadFile("/proc/" + spark + "/task/" + spark + "/children")
+		all := append(strings.Fields(string(children)), spark)
+		return err == nil && !slices.ContainsFunc(all, func(pid string) bool {
+			stat, err := os.ReadFile("/proc/" + pid + "/stat")
+			return err != nil || !strings.Contains(string(stat), ") T ")
+		})
 	})
 	typed("go on\n")
 	typed("end\n")

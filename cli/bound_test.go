@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,24 +25,8 @@ func TestATaskThatIsKilledTakesItsApplicationAlong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			f := startPlanner(t, ended(nil))
-			pipe := filepath.Join(t.TempDir(), "pipe")
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			home := w.fakeSpark(t, "exec 3>"+pipe+"; "+driver)
-			task.Env = append(submits(home, f), "AIRFLOW_CTX_DAG_ID=nightly", "AIRFLOW_CTX_TASK_ID=report")
-			task.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Without the terminal of who runs the test.
-			if err := task.Start(); err != nil {
-				t.Fatal(err)
-			}
-			file, err := os.Open(pipe)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer file.Close()
-			if _, err := io.ReadFull(file, make([]byte, 3)); err != nil {
-				t.Fatal(err)
-			}
+			task.Env = []string{"AIRFLOW_CTX_DAG_ID=nightly", "AIRFLOW_CTX_TASK_ID=report"}
+			file := w.startPiped(t, f, task, driver)
 			if err := task.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

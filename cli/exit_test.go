@@ -147,6 +147,30 @@ func submits(home string, f *fakePlanner) []string {
 		submitHelper+"="+strings.Join([]string{"submit", "--pacer-planner", f.address, "--conf", "spark.pacer.submission=s-1", "app.py"}, "\n"))
 }
 
+// startPiped starts cmd, a pacer submit in a session of its own, with a spark-submit that is a script. It returns what the
+// script and its children write to descriptor 3, after the first three bytes.
+func (w *world) startPiped(t *testing.T, f *fakePlanner, cmd *exec.Cmd, script string) *os.File {
+	t.Helper()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(submits(w.fakeSpark(t, "exec 3>"+pipe+"; "+script), f), cmd.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Without the terminal of who runs the test.
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	if _, err := io.ReadFull(file, make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // A pacer submit that is killed takes its spark-submit with it; one whose terminal is
 // closed, or interrupts it, passes that on, to the children of spark-submit too, and reports the
 // exit all the same.
@@ -166,26 +190,8 @@ func TestSubmitLeavesNoOrphan(t *testing.T) {
 		t.Run(c.signal.String(), func(t *testing.T) {
 			w := newWorld(t)
 			f := startPlanner(t, ended(nil))
-			pipe := filepath.Join(t.TempDir(), "pipe")
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			home := w.fakeSpark(t, "exec 3>"+pipe+"; "+c.spark)
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = submits(home, f)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Without the terminal of who runs the test.
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			file, err := os.Open(pipe)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer file.Close()
-			up := make([]byte, 3)
-			if _, err := io.ReadFull(file, up); err != nil {
-				t.Fatal(err)
-			}
+			file := w.startPiped(t, f, cmd, c.spark)
 			if err := cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}

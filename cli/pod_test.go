@@ -140,7 +140,7 @@ func TestPodLogInPieces(t *testing.T) {
 	}
 }
 
-// What the Spark Operator runs for the recipe attaches the driver: each setting of Pacer's is one that the jar reads, and
+// The command that the Spark Operator runs for the recipe attaches the driver: each setting of Pacer's is one that the jar reads, and
 // pacer submit takes the same command line.
 func TestTheOperatorsRecipe(t *testing.T) {
 	args := realenv.OperatorArguments(t, "../docs/attach.md", "k8s://https://10.96.0.1:443")

@@ -287,11 +287,7 @@ func (r *roster) foldPage(x *executor, p *meter.Page, now units.Instant) bool {
 
 // foldHeap takes in what a newer page tells of x's heap, after its stages.
 func (x *executor) foldHeap(p *meter.Page) {
-	running := 0
-	for _, record := range x.records {
-		running += record.running
-	}
-	look, tells := x.seen.heap.look(p, x.memory.heap, running)
+	look, tells := x.seen.heap.look(p, x.memory.heap, x.running())
 	for _, record := range x.records {
 		if tells && record.running > 0 {
 			record.heap.add(look)

@@ -9,7 +9,7 @@ import (
 )
 
 // A group of a session is over just before its deadline, which counts from its first job: its first run has taught what
-// it takes. What the session does before and after it is no part of that.
+// it takes. Jobs of the session before and after it are no part of that.
 func TestAPartOfASessionEndsAtItsDeadline(t *testing.T) {
 	for seed := range uint64(5) {
 		c := Default()

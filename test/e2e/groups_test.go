@@ -16,7 +16,7 @@ import (
 )
 
 // TestGroupsOfANotebook runs a group three times in a session without an end: the first run teaches, the others are held
-// back to their deadline, and each is a run of the history. What is no deadline is said, and the work goes on.
+// back to their deadline, and each is a run of the history. A text that is no deadline is told, and the work goes on.
 func TestGroupsOfANotebook(t *testing.T) {
 	realenv.RequireAll(t)
 	realenv.Beside(t)

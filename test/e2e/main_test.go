@@ -19,12 +19,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("SPARK_SUBMIT_OPTS", driverOptions); err != nil {
 		panic(err)
 	}
-	realenv.DefaultSignals()
-	code := m.Run()
-	if os.Getenv("PACER_TEST_SPARK") != "" {
-		realenv.Remove()
-	}
-	os.Exit(code)
+	realenv.Main(m)
 }
 
 // patience is when a test gives an application up.

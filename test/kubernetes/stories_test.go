@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -11,14 +10,7 @@ import (
 	"github.com/sparkpacer/pacer/test/realenv"
 )
 
-func TestMain(m *testing.M) {
-	realenv.DefaultSignals()
-	code := m.Run()
-	if os.Getenv("PACER_TEST_SPARK") != "" {
-		realenv.Remove()
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { realenv.Main(m) }
 
 // size is that of branches.py in all stories, runs is how many have a deadline in each mode.
 const (

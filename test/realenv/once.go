@@ -104,6 +104,16 @@ func Remove() {
 	}
 }
 
+// Main runs the tests of a package of stories, and removes what was made for all of them.
+func Main(m *testing.M) {
+	DefaultSignals()
+	code := m.Run()
+	if os.Getenv("PACER_TEST_SPARK") != "" {
+		Remove()
+	}
+	os.Exit(code)
+}
+
 // BeginArchives has an idle `pacer up` begin to make the archive of the
 // environment's Spark: it waits for quiet, then works behind all else. The first
 // System to start waits until it is made.

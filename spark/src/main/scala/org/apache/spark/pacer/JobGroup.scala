@@ -9,7 +9,7 @@ import scala.util.Try
 import org.apache.spark.SparkContext
 
 /**
- * What the local properties of a job say of a group with a deadline of its own.
+ * A group of jobs with a deadline of its own, as the local properties of a job name it.
  *
  * @param setting  which setting of the deadline the job is of: one of a thread is another one each time, one of SQL's
  *                 configuration is the same until it says something else

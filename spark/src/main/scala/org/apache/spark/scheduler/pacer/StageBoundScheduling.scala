@@ -86,7 +86,7 @@ private[scheduler] trait StageBoundScheduling extends TaskSchedulerImpl {
   }
 
   /**
-   * Finds the part of the session that a task set is of. One that is of none while a part runs is scheduled as in stock
+   * Finds the part of the session that a task set is of. A task set of none is scheduled, while a part runs, as in stock
    * Spark, on all executors, beside the stages that own them.
    */
   private def group(taskSet: TaskSet): Unit = synchronized {

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/infra/bus"
+	"github.com/sparkpacer/pacer/infra/bus/bustest"
 )
 
 // A server that listens nowhere and its connections live inside one process, on
 // whatever clock that has: the whole system can be tested in virtual time.
 func TestAServerWithoutSocketsRunsInVirtualTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bustest.Bubble(t, func(t *testing.T) {
 		keyring := bus.NewKeyring()
 		s, err := bus.StartServer(bus.ServerConfig{Keyring: keyring})
 		if err != nil {

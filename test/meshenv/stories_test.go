@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/sparkpacer/pacer/infra/bus/bustest"
 	"github.com/sparkpacer/pacer/sim/des"
 	"github.com/sparkpacer/pacer/sim/mesh/probe"
 	"github.com/sparkpacer/pacer/units"
@@ -44,7 +44,7 @@ func TestStoriesOverBothNetworks(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			seed := uint64(i + 1)
 			simulated, real := s.play(t, newSimulated(t, s.delays, seed), seed), time.Duration(0)
-			synctest.Test(t, func(t *testing.T) {
+			bustest.Bubble(t, func(t *testing.T) {
 				b := newBus(t, s.delays, seed)
 				defer b.close()
 				real = s.play(t, b, seed)

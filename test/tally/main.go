@@ -213,8 +213,11 @@ func reason(output []string) string {
 
 func (t *tally) endPackage(e event, key string) {
 	if e.Action == "fail" {
-		for _, text := range t.output[key] {
-			fmt.Fprint(t.w, text)
+		// Tests that ran when it ended have no end of their own, and what they said is why.
+		for _, of := range slices.Sorted(maps.Keys(t.output)) {
+			if strings.HasPrefix(of, key) {
+				fmt.Fprint(t.w, strings.Join(t.output[of], ""))
+			}
 		}
 		if t.inPackage[e.Package] == 0 {
 			t.failed++ // It did not build, panicked outside a test, or ran out of time.

@@ -153,3 +153,16 @@ func TestSecondAttemptsAreSaidAndCounted(t *testing.T) {
 		t.Errorf("why there was a second attempt is not said:\n%s", out.String())
 	}
 }
+
+// What a process says when the runtime ends it stands with the test that ran, which has no end.
+func TestAPackageThatEndsInATestSaysWhy(t *testing.T) {
+	in := `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"fatal error: select on synctest channel\n"}
+{"Action":"output","Package":"p","Output":"FAIL\tp\t0.5s\n"}
+{"Action":"fail","Package":"p","Elapsed":0.5}
+`
+	var out bytes.Buffer
+	if code := run(nil, strings.NewReader(in), &out); code != 1 || !strings.Contains(out.String(), "fatal error: select on synctest channel\n") {
+		t.Errorf("exit code %d, %q", code, out.String())
+	}
+}

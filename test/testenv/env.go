@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -63,7 +62,7 @@ type Env struct {
 func Run(t *testing.T, test func(e *Env)) {
 	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) { run(t, dir, test) })
+	bustest.Bubble(t, func(t *testing.T) { run(t, dir, test) })
 }
 
 // RunReal is Run in real time: what the process uses meanwhile is what daemons use.

@@ -67,6 +67,7 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 		"simulate " + none + ".txt":                               {command.ExitNoInput, none},
 		"trace " + none:                                           {command.ExitNoInput, none},
 		"restore " + none:                                         {command.ExitNoInput, none},
+		"restore " + in("broken.json"):                            {command.ExitUsage, "broken.json: at byte 0 of 20: no record"},
 		"profiles from-eventlog " + none:                          {command.ExitNoInput, none},
 		"--planner " + away + " apps":                             {command.ExitUnavailable, "no planner answers at " + away},
 		"--planner " + away + " plan --profile p --deadline 5m":   {command.ExitUnavailable, "no planner answers"},

@@ -15,7 +15,7 @@ newest=$1
 shift
 others=("$@")
 contained='^Test(DeadlineStory|DriverOnNode(BesidePrograms)?|Entrances|PythonWorkers|ExecutorCrash|DriverGone|UpEndsCleanly|ModeOff)$'
-told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|GroupsOfANotebook|AKernelOfJupyter|ASessionOfDbt|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DriverInAPod|DriverOnNode(Signals|Restarts|BesidePrograms)?|DeadlineOnKubernetes|ObjectStore)$'
+told='^Test(Trouble|Plant|CoresAreReserved|ExecutorsOfOneCore|PythonWorkers|SparkSettings|WorkDirectoryFull|SubmitDetached|PythonException|StreamingRunsUnpaced|GroupsOfANotebook|AKernelOfJupyter|ASessionOfDbt|ServersOfSQL|ADriverOfALostPlanner|TheSecondOneWaits|NightsThatDiffer|ALogIsSignedAsItsRun|Heartbeats|DeadlineInYARNsGroups|DriverOnYARN|DriverInAPod|DriverOnNode(Signals|Restarts|BesidePrograms)?|DeadlineOnKubernetes|ObjectStore)$'
 stories='ALogIsSignedAsItsRun|Entrances|Heartbeats|MemoryMoves|PythonWorkers|SparkSettings|AChangedReport'
 
 . scripts/beside.sh

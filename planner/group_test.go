@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/infra/bus"
 	"github.com/sparkpacer/pacer/planner"
 	"github.com/sparkpacer/pacer/units"
@@ -329,9 +330,57 @@ func TestTheSameDescriptionTwice(t *testing.T) {
 	}
 }
 
-// With Spark a group's programs start beside the driver, and end with it.
+// With Spark a group's programs start beside the driver, and end with it, however that ends.
 func TestAGroupBesideSpark(t *testing.T) {
-	w := newWorld(t, "a", "b")
+	stop := api.Event{Type: api.EventEnd, At: 30}
+	for name, ends := range map[string]func(w *world, id api.AppID, submission, node string){
+		"without a word": func(w *world, id api.AppID, _, node string) { w.driver(node, id, api.ExecutorExited, 0) },
+		"after its context": func(w *world, id api.AppID, submission, node string) {
+			w.stopped(id, submission, stop)
+			if len(w.programs(id)) != 3 {
+				w.Errorf("a driver that has stopped its context has %v beside it", w.programs(id))
+			}
+			w.driver(node, id, api.ExecutorExited, 0)
+		},
+		"with a last word": func(w *world, id api.AppID, submission, node string) {
+			w.tell(id, submission, stop)
+			w.driver(node, id, api.ExecutorExited, 0)
+		},
+		"killed after its context": func(w *world, id api.AppID, submission, node string) {
+			w.stopped(id, submission, stop)
+			w.driver(node, id, api.ExecutorExited, 137)
+		},
+		"stopped by its user after its context": func(w *world, id api.AppID, submission, _ string) {
+			w.tell(id, submission, stop)
+			if r := w.control(api.VerbKill, api.ControlRequest{App: id, User: "ann"}); r.Error != nil {
+				w.Errorf("kill: %v", r.Error)
+			}
+			if a := w.app(id); a.State != api.AppFailed || a.ExitCode == 0 {
+				w.Errorf("it is %s with %d", a.State, a.ExitCode)
+			}
+		},
+		"lost after its context": func(w *world, id api.AppID, submission, node string) {
+			w.stopped(id, submission, stop)
+			for range 60 {
+				w.pass(time.Second)
+				w.step(planner.Status{Status: new(w.status(map[string]string{"a": "b", "b": "a"}[node]))})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, id, submission, node := besideSpark(t)
+			ends(w, id, submission, node)
+			if a := w.e.View().App(id); a != nil && len(component.Lodged(a)) > 0 {
+				t.Errorf("it runs %v", component.Lodged(a))
+			}
+		})
+	}
+}
+
+// besideSpark has two programs run beside a driver that has registered, on a node.
+func besideSpark(t *testing.T) (w *world, id api.AppID, submission, node string) {
+	t.Helper()
+	w = newWorld(t, "a", "b")
 	r, q := driverOf("p", gib)
 	ps := part("ps", api.ComponentCore, 2, 4*gib)
 	ps.Port = 7000
@@ -357,8 +406,5 @@ func TestAGroupBesideSpark(t *testing.T) {
 	if on := w.programs(id); len(on) != 5 {
 		t.Errorf("with its driver %v run", on)
 	}
-	w.driver(on[api.DriverName], id, api.ExecutorExited, 0)
-	if a := w.app(id); a.State != api.AppFinished || len(w.programs(id)) != 0 {
-		t.Errorf("then it is %s, and runs %v", a.State, w.programs(id))
-	}
+	return w, id, r.Submission, on[api.DriverName]
 }

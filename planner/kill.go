@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -13,16 +14,26 @@ import (
 const mostKiller = 200
 
 // killApp ends an application by its user's wish. An application that waits is out of the queue at once;
-// of one that runs the driver is told, and ends its context.
+// of one that runs the driver is told, and ends its context. A driver on a node that goes on without its context
+// hears nothing any more: its node stops it.
 func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
-	a, err := d.livingApp(q.App)
-	if err != nil {
-		return api.ControlReply{}, err
+	a := d.view.App(q.App)
+	outlasts := a != nil && a.Over() && len(component.Lodged(a)) > 0
+	if !outlasts {
+		var err error
+		if a, err = d.livingApp(q.App); err != nil {
+			return api.ControlReply{}, err
+		}
 	}
 	by := cmp.Or(strings.TrimSpace(q.User), "an operator")
 	if len(by) > mostKiller || strings.ContainsFunc(by, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return api.ControlReply{}, api.Errorf(api.KindInvalid,
 			"the name of who asks is longer than %d bytes or not printable", mostKiller)
+	}
+	if outlasts {
+		d.record(ledger.Exited{App: a.ID, At: max(a.At(d.now), a.Outcome.Stopped), By: api.EndedByKill, Failed: true,
+			Reason: "killed by " + by, Code: unknownCode})
+		return api.ControlReply{Message: fmt.Sprintf("%s had stopped its context; its programs are stopped", a.ID)}, nil
 	}
 	if a.Outcome.Killed != "" {
 		return api.ControlReply{Message: fmt.Sprintf("%s ends already: %s", a.ID, a.Outcome.KillReason())}, nil

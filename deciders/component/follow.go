@@ -11,7 +11,8 @@ import (
 
 // Follow says what becomes of an application whose driver may be lost with its node: silent is for how long a
 // driver that has registered has to say nothing beside that. A node that is away says nothing of a driver that
-// speaks. A supervised driver on a node that is being drained begins elsewhere, too.
+// speaks. A supervised driver on a node that is being drained begins elsewhere, too, but one that has stopped its
+// context does not begin again.
 func Follow(v ledger.View, a *ledger.App, silent time.Duration) []ledger.Lever {
 	s := Of(a)
 	if s.Node == "" {
@@ -19,12 +20,12 @@ func Follow(v ledger.View, a *ledger.App, silent time.Duration) []ledger.Lever {
 	}
 	n := v.Node(s.Node)
 	lost := n == nil || n.Presence == ledger.Lost && (!s.Came || a.Clocks.Silent >= silent)
-	moves := n != nil && n.Here() && n.Draining() && s.Component.Supervise && s.Attempt < MostAttempts &&
-		place(v, a, s) != ""
+	over := a.Over() || !s.Component.Supervise || s.Attempt == MostAttempts
+	moves := n != nil && n.Here() && n.Draining() && !over && place(v, a, s) != ""
 	switch {
 	case !lost && !moves:
 		return nil
-	case !s.Component.Supervise || s.Attempt == MostAttempts:
+	case over:
 		return []ledger.Lever{Lost{OfApp: ledger.OfApp{App: a.ID}, Node: s.Node, At: a.At(v.Now())}}
 	case lost:
 		return []ledger.Lever{Left{OfApp: ledger.OfApp{App: a.ID}, Node: s.Node, Reason: "was lost with it"}}

@@ -112,7 +112,7 @@ func (g Group) after(v ledger.View, _ *ledger.App, f ledger.Fact) (Group, bool) 
 			return g, false
 		}
 		return g.started(v, f.Group), true
-	case ledger.RunEnded:
+	case ledger.RunEnded, ledger.Exited: // A driver that has stopped its context may still ask them.
 		g.Members = slices.Clone(g.Members)
 		for i := range g.Members {
 			g.Members[i].leave()

@@ -97,6 +97,10 @@ func after(s State, v ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
 		s.Came, s.Running = true, true
 	case ledger.RunEnded:
 		s.Node = ""
+	case ledger.Exited: // By its word alone it has not: its node tells when, and with which code.
+		if f.By == api.EndedByKill {
+			s.Node, s.Running = "", false
+		}
 	}
 	return s, s != was
 }

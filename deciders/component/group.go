@@ -113,11 +113,14 @@ func (g Group) after(v ledger.View, _ *ledger.App, f ledger.Fact) (Group, bool) 
 		}
 		return g.started(v, f.Group), true
 	case ledger.RunEnded, ledger.Exited: // A driver that has stopped its context may still ask them.
+		if !slices.ContainsFunc(g.Members, func(m Member) bool { return m.Node != "" }) {
+			return g, false
+		}
 		g.Members = slices.Clone(g.Members)
 		for i := range g.Members {
 			g.Members[i].leave()
 		}
-		return g, len(g.Members) > 0
+		return g, true
 	}
 	return g, false
 }

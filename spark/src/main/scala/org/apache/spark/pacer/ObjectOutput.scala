@@ -78,12 +78,14 @@ private[spark] object ObjectOutput {
     Seq("fileoutputcommitter.cleanup.skipped", "fileoutputcommitter.cleanup-failures.ignored").map("spark.hadoop.mapreduce." + _ -> "false") :+
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs" -> "true"
 
-  private val Denied = """AccessDeniedException: (\w[\w.+-]*://\S+?):\s""".r.unanchored
+  // S3A names an object that it writes by its key alone.
+  private val Denied = """AccessDeniedException: (?:(\w[\w.+-]*)://)?(\S+?):\s""".r.unanchored
 
   /** What is said of a failure for which a store denies an object, None of another one. */
   def denied(failure: String): Option[String] = failure match {
-    case Denied(path) => Some(s"$path: the store denies it to this application's credentials " +
-      s"(spark.hadoop.fs.${path.takeWhile(_ != ':')}.*), or the bucket's policy does")
+    case Denied(scheme, path) if scheme != null || failure.contains("S3Exception") =>
+      Some(s"${Option(scheme).fold(path)(_ + "://" + path)}: the store denies it to this application's credentials " +
+        s"(spark.hadoop.fs.${Option(scheme).getOrElse("s3a")}.*), or the bucket's policy does")
     case _ => None
   }
 

@@ -193,7 +193,8 @@ type Restored struct {
 // planner runs on that directory. Nodes follow the planner that starts on it, and keep what runs.
 func Restore(dir, path string, now time.Time) (r Restored, err error) {
 	if err := store.Verify(path); err != nil {
-		return r, fmt.Errorf("restore: %w", errors.Join(err, api.Errorf(api.KindInvalid, "give a file that pacer backup has made")))
+		err = errors.Join(err, api.Errorf(api.KindInvalid, "give a file that pacer backup has made"))
+		return r, fmt.Errorf("restore: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return r, fmt.Errorf("restore: %w", err)

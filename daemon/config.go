@@ -18,11 +18,8 @@ import (
 	"github.com/sparkpacer/pacer/units"
 )
 
-// Presets with which the engines of a planner and of a node can begin.
-var (
-	PlannerPresets = planner.Presets()
-	NodePresets    = node.Presets()
-)
+// Presets with which the engines of a planner and of a node can begin: their own, or [1] as it is printed.
+const PresetPacer, PresetPaper = "pacer", "paper"
 
 // PlannerConfig says how a planner daemon runs. The zero value is not valid:
 // start from DefaultPlannerConfig.
@@ -49,7 +46,7 @@ type PlannerConfig struct {
 	State string
 	// UploadBytes is how many bytes the files of drivers have together that nodes are to start.
 	UploadBytes units.Bytes
-	// Preset names the one of planner.Presets that Engine has begun with.
+	// Preset is the one that Engine has begun with.
 	Preset string
 	// Engine is the planning itself.
 	Engine planner.Config
@@ -69,7 +66,7 @@ type PlannerConfig struct {
 func DefaultPlannerConfig() PlannerConfig {
 	return PlannerConfig{Listen: bus.DefaultAddress, HTTP: "127.0.0.1:4281", State: DefaultStateDir(),
 		UploadBytes: 2 * units.GiB,
-		Preset:      planner.PresetPacer, Engine: planner.Default()}
+		Preset:      PresetPacer, Engine: planner.Default()}
 }
 
 // Validate reports every fault of c at once, but those of one key alone, which package config
@@ -154,7 +151,7 @@ type NodeConfig struct {
 	CgroupRoot   string
 	CgroupParent string
 
-	// Preset names the one of node.Presets that Engine has begun with.
+	// Preset is the one that Engine has begun with.
 	Preset string
 	// Engine is the control itself; of the node and its machine it is told by the fields above.
 	Engine node.Config
@@ -223,7 +220,7 @@ func DefaultNodeConfig() NodeConfig {
 	return NodeConfig{
 		Name: machineName(), Planner: bus.DefaultAddress, HTTP: "127.0.0.1:4282", State: DefaultStateDir(),
 		TotalCores: total, Reserve: defaultReserve(total), Memory: defaultMemory(), Runtime: RuntimeAuto,
-		Preset: node.PresetPacer, Engine: node.Default(),
+		Preset: PresetPacer, Engine: node.Default(),
 		Guard: 10 * time.Second,
 		Keep:  executor.DefaultRetention(), Files: FileBounds{Log: 64 * units.MiB}, CgroupRoot: cgroup.DefaultRoot,
 		ExecutorUIDs: executor.DefaultUIDs.String(),

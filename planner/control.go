@@ -174,7 +174,7 @@ func (d requests) livingApp(id api.AppID) (*ledger.App, error) {
 		return a, nil
 	}
 	if a != nil || d.view.EndedApp(id) != nil {
-		return nil, api.Errorf(api.KindConflict, "application %s has ended", id)
+		return a, api.Errorf(api.KindConflict, "application %s has ended", id)
 	}
 	return nil, notFound(id)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/ledger"
 )
 
@@ -17,13 +16,10 @@ const mostKiller = 200
 // of one that runs the driver is told, and ends its context. A driver on a node that goes on without its context
 // hears nothing any more: its node stops it.
 func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
-	a := d.view.App(q.App)
-	outlasts := a != nil && a.Over() && len(component.Lodged(a)) > 0
-	if !outlasts {
-		var err error
-		if a, err = d.livingApp(q.App); err != nil {
-			return api.ControlReply{}, err
-		}
+	a, err := d.livingApp(q.App)
+	outlasts := err != nil && a != nil && lodged(a)
+	if err != nil && !outlasts {
+		return api.ControlReply{}, err
 	}
 	by := cmp.Or(strings.TrimSpace(q.User), "an operator")
 	if len(by) > mostKiller || strings.ContainsFunc(by, func(r rune) bool { return r < ' ' || r == 0x7f }) {

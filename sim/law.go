@@ -1,13 +1,10 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/sparkpacer/pacer/controller"
-	"github.com/sparkpacer/pacer/node"
-	"github.com/sparkpacer/pacer/planner"
 )
 
 // Laws are the names that WithLaw takes: those of package controller.
@@ -24,9 +21,6 @@ func WithLaw(c Config, law string) (Config, error) {
 	if law != controller.LawPI {
 		return c, nil
 	}
-	var err1, err2 error
-	c.Planner, err1 = c.Planner.Preset(planner.PresetPaper)
-	c.Node, err2 = c.Node.Preset(node.PresetPaper)
-	c.Weights = false
-	return c, errors.Join(err1, err2)
+	c.Planner, c.Node, c.Weights = c.Planner.Paper(), c.Node.Paper(), false
+	return c, nil
 }

@@ -218,11 +218,11 @@ func Faults(cfg Config, err error) error {
 
 // begin has the engines begin with the presets that c names; Check tells of one that there is not.
 func (c *Config) begin() {
-	if engine, err := c.Planner.Engine.Preset(c.Planner.Preset); err == nil {
-		c.Planner.Engine = engine
+	if c.Planner.Preset == daemon.PresetPaper {
+		c.Planner.Engine = c.Planner.Engine.Paper()
 	}
-	if engine, err := c.Node.Engine.Preset(c.Node.Preset); err == nil {
-		c.Node.Engine = engine
+	if c.Node.Preset == daemon.PresetPaper {
+		c.Node.Engine = c.Node.Engine.Paper()
 	}
 }
 

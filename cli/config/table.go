@@ -26,6 +26,8 @@ var settings = slices.Concat([]setting{
 	{"log.format", func(c *Config) any { return &c.Log.Format }, restart, oneOf("text", "json")},
 }, plannerSettings, nodeSettings)
 
+var presets = oneOf(daemon.PresetPacer, daemon.PresetPaper)
+
 var plannerSettings = []setting{
 	{"planner.listen", func(c *Config) any { return &c.Planner.Listen }, restart, text("HOST:PORT")},
 	{"planner.nats-url", func(c *Config) any { return &c.Planner.NatsURL }, restart, text("URL")},
@@ -36,7 +38,7 @@ var plannerSettings = []setting{
 	{"planner.http", func(c *Config) any { return &c.Planner.HTTP }, restart, text("HOST:PORT")},
 	{"planner.credentials", func(c *Config) any { return &c.Planner.Credentials }, restart, text("file")},
 	{"planner.state", func(c *Config) any { return &c.Planner.State }, restart, text("directory")},
-	{"planner.preset", func(c *Config) any { return &c.Planner.Preset }, restart, oneOf(daemon.PlannerPresets...)},
+	{"planner.preset", func(c *Config) any { return &c.Planner.Preset }, restart, presets},
 	{"planner.branches", func(c *Config) any {
 		return &c.Planner.Engine.Branches
 	}, restart, oneOf(estimate.Branches()...)},
@@ -88,7 +90,7 @@ var nodeSettings = []setting{
 	{"node.java-homes", func(c *Config) any { return &c.Node.JavaHomes }, restart, text("directories")},
 	{"node.archives", func(c *Config) any { return &c.Node.Archives }, restart, text("directory, or off")},
 	{"node.cgroup-parent", func(c *Config) any { return &c.Node.CgroupParent }, restart, text("group")},
-	{"node.preset", func(c *Config) any { return &c.Node.Preset }, restart, oneOf(daemon.NodePresets...)},
+	{"node.preset", func(c *Config) any { return &c.Node.Preset }, restart, presets},
 	{"node.strategy", func(c *Config) any { return &c.Node.Engine.Supervisor.Strategy }, live,
 		text(strings.Join(supervisor.Strategies(), ", "))},
 	{"node.gamma", func(c *Config) any { return &c.Node.Engine.Supervisor.Gamma }, live, text("0 to 1")},

@@ -196,6 +196,9 @@ on-run-start: ["SET spark.pacer.group.name=e2e-dbt", "SET spark.pacer.group.dead
 		}
 		out += run.Answer() + run.Output()
 		sessionEnd(s, "e2e-dbt-session")
+		if err := os.RemoveAll(filepath.Join(dir, "warehouse")); err != nil { // The catalogue in memory has gone, too.
+			t.Fatal(err)
+		}
 	}
 	twice(t, named(s, "e2e-dbt"), out)
 }

@@ -30,6 +30,9 @@ var pacerOptions = map[string]bool{
 	"--pacer-require-feasible": false, "--pacer-no-wait": false,
 }
 
+// familyOptions are those that all commands of pacer have, by which its users may say the same.
+var familyOptions = map[string]string{"--planner": "--pacer-planner", "--config": "--pacer-config"}
+
 // optionValues are the values of options that have a few only.
 var optionValues = map[string]func() []string{
 	"--pacer-mode": func() []string {
@@ -121,6 +124,7 @@ func (s *submission) option(args []string, i int) (int, error) {
 	if !strings.HasPrefix(name, "--") || value == "" {
 		name, joined = args[i], false
 	}
+	name = cmp.Or(familyOptions[name], name)
 	own := strings.HasPrefix(name, ownPrefix)
 	takesValue := sparkOptions[name]
 	if own {

@@ -46,6 +46,8 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 		"deadline app-1 15":                                       {command.ExitUsage, `"15" has no unit: 15s or 15m?`},
 		"submit --pacer-deadline 15 app.py":                       {command.ExitUsage, `--pacer-deadline: "15" has no unit: 15s or 15m?`},
 		"submit --pacer-deadline x app.py":                        {command.ExitUsage, `"x": want a number`},
+		"--planner " + away + " submit app.py":                    {command.ExitUnavailable, "no planner answers at " + away},
+		"submit --planner " + away + " app.py":                    {command.ExitUnavailable, "no planner answers at " + away},
 		"submit --pacer-by never app.py":                          {command.ExitUsage, "never"},
 		"submit":                                                  {command.ExitUsage, "needs an application"},
 		"plan --deadline 5m":                                      {command.ExitUsage, "want one of --profile and --eventlog"},

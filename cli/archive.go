@@ -20,19 +20,21 @@ const (
 
 // driverOptions returns the options of the driver's JVM, "" where the user has his own default ones. They are how it
 // compiles, and the class-data archive that a node controller on this machine has made for its Spark, where there is
-// one and the driver can use it.
-func (l *launch) driverOptions() string {
+// one and the driver can use it. For a driver on a node it is that node's.
+func (l *launch) driverOptions(onNode bool) string {
 	if l.given(confDefaultOptions, "") != "" || l.inCluster() {
 		return ""
 	}
 	users := strings.Fields(l.given(confExtraOptions, "--driver-java-options") + " " + l.getenv("SPARK_SUBMIT_OPTS"))
 	options := executor.DriverOptions(users)
 	switch {
-	case l.sp.home == "" || l.config.Node.ArchiveDir() == "":
 	case slices.ContainsFunc(users, executor.ChoosesArchive):
 	case l.given(confDefaultPath, "--driver-default-class-path") != "" ||
 		l.given(confExtraPath, "--driver-class-path") != "":
-	case !emptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
+	case onNode:
+		options = append(options, executor.ArchiveMark)
+	case l.sp.home == "" || l.config.Node.ArchiveDir() == "":
+	case !executor.EmptyDir(l.sp.confDir(l.getenv)): // It goes in front of Spark.
 	default:
 		options = append(options, l.archiveOptions()...)
 	}
@@ -64,10 +66,4 @@ func (l *launch) driverArchive() (executor.Archive, error) {
 		}
 	}
 	return executor.SparkArchive(java, l.sp.home)
-}
-
-// emptyDir reports whether there is nothing in dir, or no dir.
-func emptyDir(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return os.IsNotExist(err) || err == nil && len(entries) == 0
 }

@@ -47,7 +47,7 @@ func onNodes(ctx context.Context, l *launch) error {
 		if signals == nil {
 			signals = catchSignals() // From here on there may be something to end.
 		}
-		r, err := register(elapsed())
+		r, err := register(elapsed() + units.FromDuration(followEnd))
 		asked.Register = &r
 		return asked, cmp.Or(err, ctx.Err())
 	})
@@ -110,14 +110,18 @@ type following struct {
 	killed syscall.Signal
 }
 
-// followState is how often it is asked how an application stands.
-const followState = 300 * time.Millisecond
+// followState is how often it is asked how an application stands, followEnd how often while its driver exits. The
+// deadline is that of pacer submit, which exits that long after the driver.
+const followState, followEnd = 300 * time.Millisecond, 100 * time.Millisecond
 
 // run returns when the application has ended, with its driver's exit code.
 func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {
 	for {
+		every := followState
 		if detail := f.look(); detail != nil {
-			f.say(detail)
+			if f.say(detail); detail.State == api.AppEnding {
+				every = followEnd
+			}
 			if isOver(detail) {
 				return f.end(ctx, detail)
 			}
@@ -136,7 +140,7 @@ func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {
 				f.kill(syscall.SIGTERM)
 			}
 			ctx = context.WithoutCancel(ctx)
-		case <-time.After(followState):
+		case <-time.After(every):
 		}
 	}
 }

@@ -197,6 +197,9 @@ func (s *nodeSubmission) command() error {
 			return err
 		}
 	}
+	if options := s.l.driverOptions(true); options != "" {
+		front = append(front, "--conf", confDefaultOptions+"="+options)
+	}
 	settings := s.add("settings.conf", bytes.NewReader(propertiesOf(s.settings)))
 	s.driver.Command = slices.Concat([]string{optionProperties, settings}, front, args, program)
 	return nil

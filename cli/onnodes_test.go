@@ -19,6 +19,7 @@ import (
 
 	"github.com/sparkpacer/pacer/api"
 	"github.com/sparkpacer/pacer/cli/command"
+	"github.com/sparkpacer/pacer/infra/executor"
 	"github.com/sparkpacer/pacer/units"
 )
 
@@ -52,9 +53,16 @@ func TestADriversCommandLine(t *testing.T) {
 	}
 	const mark = "{{pacer.files}}/"
 	want := []string{"--properties-file", mark + "4/settings.conf", "--jars", mark + "0/a.jar,local:/opt/b.jar,{{pacer.jar}}", "--files", mark + "1/x.csv#data,hdfs:///y",
-		"--py-files", mark + "2/toil.py", "--driver-memory", "2g", "--name", "n", mark + "3/app.py", "1", "--conf"}
+		"--py-files", mark + "2/toil.py", "--conf", "spark.driver.defaultJavaOptions=" + strings.Join(append(executor.DriverOptions(nil), "{{pacer.archive}}"), " "),
+		"--driver-memory", "2g", "--name", "n", mark + "3/app.py", "1", "--conf"}
 	if !slices.Equal(s.driver.Command, want) {
 		t.Errorf("it is\n%q, want\n%q", s.driver.Command, want)
+	}
+	for _, flag := range []string{"spark.driver.defaultJavaOptions=-Xint", "spark.driver.extraJavaOptions=-Xshare:off", "spark.driver.extraClassPath=/x"} {
+		own, err := submitted(t, nil, "--master", "sparkpacer://h:1", "--deploy-mode=cluster", "--conf", flag, at("app.py"))
+		if err != nil || strings.Contains(strings.Join(own.driver.Command, " "), "{{pacer.archive}}") {
+			t.Errorf("with %s it is %q, %v", flag, own.driver.Command, err)
+		}
 	}
 	text, err := io.ReadAll(io.NewSectionReader(s.sources[4], 0, 1<<20))
 	if err != nil {

@@ -517,7 +517,7 @@ func (l *launch) arguments(ctx context.Context, conn client) ([]string, error) {
 	if own.Path != "" && !has(confCredentials) {
 		l.settings[confCredentials] = own.Path
 	}
-	if options := l.driverOptions(); options != "" {
+	if options := l.driverOptions(false); options != "" {
 		l.settings[confDefaultOptions] = options
 	}
 	if program := l.program(); program != "" && !has(confProgram) {

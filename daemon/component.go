@@ -69,10 +69,7 @@ func (n *NodeDaemon) lineOf(settings executor.NodeSettings) driverLine {
 
 // fetchAgain is how long a start waits between two questions to a planner that does not answer now, fetchFor how
 // long it goes on with that.
-const (
-	fetchAgain = time.Second
-	fetchFor   = 2 * time.Minute
-)
+const fetchAgain, fetchFor = time.Second, 2 * time.Minute
 
 // StartComponent implements node.Components: its files first, then a ticket for the driver, then the program.
 func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.Launch, c api.Component) error {
@@ -118,10 +115,7 @@ func (d *drivers) StartComponent(ctx context.Context, key node.Key, launch api.L
 }
 
 // leaveFor is how long a component of an application that has ended may have its port, leaveAgain between two looks.
-const (
-	leaveFor   = executor.Grace + 5*time.Second
-	leaveAgain = 100 * time.Millisecond
-)
+const leaveFor, leaveAgain = executor.Grace + 5*time.Second, 100 * time.Millisecond
 
 // vacant says why no program of app can listen at a port, once components of other applications have left it that
 // leave.

@@ -56,6 +56,13 @@ func (a Archive) Made(dir string) bool {
 	return a.Usable(dir, uint32(os.Geteuid()))
 }
 
+// EmptyDir reports whether there is nothing in dir, or no dir. Spark's configuration goes in front of Spark: with a
+// file in it no archive fits, and a JVM that is given one has none at all.
+func EmptyDir(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return os.IsNotExist(err) || err == nil && len(entries) == 0
+}
+
 // Options make a JVM map the archive in dir where it fits, and run without it and without a word where it does not. It
 // does not fit with another class path, another JVM or a heap of another addressing mode (32 GiB and more).
 func (a Archive) Options(dir string) []string {

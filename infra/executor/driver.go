@@ -12,10 +12,12 @@ import (
 	"github.com/sparkpacer/pacer/api"
 )
 
-// The marks stand in a driver's command for where its files are, and for the node's pacer-spark jar.
+// The marks stand in a driver's command for what its node knows: where its files are, the pacer-spark jar, and the
+// options by which a JVM maps the class-data archive.
 const (
-	FilesMark = "{{pacer.files}}"
-	JarMark   = "{{pacer.jar}}"
+	FilesMark   = "{{pacer.files}}"
+	JarMark     = "{{pacer.jar}}"
+	ArchiveMark = "{{pacer.archive}}"
 )
 
 // Reach is how a driver reaches its planner: by its ticket, in Credentials.
@@ -35,12 +37,18 @@ func DriverCommand(c *api.Component, launch api.Launch, paths Paths, node NodeSe
 	at, javaAt, err := homes(launch, node)
 	spark, java := at.dir, javaAt.dir
 	submit, reads := filepath.Join(spark, "bin", "spark-submit"), []string{node.Jar}
+	file, archive := "", ""
 	if err == nil {
 		err = readable("pacer jar", node.Jar)
 	}
 	if node.Image == "" {
 		reads = append(reads, submit, filepath.Join(spark, "jars"))
 		err = errors.Join(err, readable("spark-submit", submit))
+		a, ok := usableArchive(api.Launch{}, node, javaAt, at)
+		if ok && err == nil && EmptyDir(filepath.Join(spark, "conf")) {
+			file, archive = a.File(node.Archives), strings.Join(a.Options(node.Archives), " ")
+			reads = append(reads, file)
+		}
 	}
 	if err != nil {
 		return CommandLine{}, api.Errorf(api.KindInvalid, "%s",
@@ -59,13 +67,13 @@ func DriverCommand(c *api.Component, launch api.Launch, paths Paths, node NodeSe
 	if reach.Plaintext {
 		args = append(args, "--conf", "spark.pacer.plaintext=true")
 	}
-	marks := strings.NewReplacer(FilesMark, paths.Files, JarMark, node.Jar)
+	marks := strings.NewReplacer(FilesMark, paths.Files, JarMark, node.Jar, ArchiveMark, archive)
 	for _, arg := range c.Command {
 		args = append(args, marks.Replace(arg))
 	}
 	launch.Env = c.Env
 	env := unpaged(environment(launch, paths, node, spark, java))
-	shows := append(node.shows(at, javaAt, "", interpreterOf(launch)...), paths.Files, paths.Credential)
+	shows := append(node.shows(at, javaAt, file, interpreterOf(launch)...), paths.Files, paths.Credential)
 	return CommandLine{Args: args, Env: append(env, "_SPARK_AUTH_SECRET="+reach.Secret),
 		Reads: reads, Shows: shows, Image: node.Image, Memory: c.Memory, Waited: true}, nil
 }

@@ -49,3 +49,25 @@ func TestADriversCommandLine(t *testing.T) {
 		t.Errorf("without spark-submit: %v", err)
 	}
 }
+
+// A driver maps the node's archive where there is one that its user may trust.
+func TestADriverMapsTheNodesArchive(t *testing.T) {
+	m := newMachine(t).own().withJVM(t)
+	touch(t, filepath.Join(m.launch.SparkHome, "bin", "spark-submit"), 0o755)
+	options := func() (string, executor.CommandLine) {
+		c := &api.Component{Name: api.DriverName, Command: []string{"--conf", "o=-Da " + executor.ArchiveMark, "app.py"}}
+		line, err := executor.DriverCommand(c, m.launch, m.paths, m.settings, executor.Reach{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line.Args[len(line.Args)-2], line
+	}
+	if got, _ := options(); got != "o=-Da " {
+		t.Errorf("without an archive: %q", got)
+	}
+	file := touch(t, m.archive(t).File(m.settings.Archives), 0o444)
+	got, line := options()
+	if !strings.HasPrefix(got, "o=-Da -XX:SharedArchiveFile="+file+" ") || !slices.Contains(line.Reads, file) || !slices.Contains(line.Shows, file) {
+		t.Errorf("with %s: %q, reads %q, shows %q", file, got, line.Reads, line.Shows)
+	}
+}

@@ -47,7 +47,7 @@ func onNodes(ctx context.Context, l *launch) error {
 		if signals == nil {
 			signals = catchSignals() // From here on there may be something to end.
 		}
-		r, err := register(elapsed() + units.FromDuration(followEnd))
+		r, err := register(elapsed() + units.FromDuration(exitLag))
 		asked.Register = &r
 		return asked, cmp.Or(err, ctx.Err())
 	})
@@ -111,8 +111,8 @@ type following struct {
 }
 
 // followState is how often it is asked how an application stands, followEnd how often while its driver exits. The
-// deadline is that of pacer submit, which exits that long after the driver.
-const followState, followEnd = 300 * time.Millisecond, 100 * time.Millisecond
+// deadline is that of pacer submit, which exits exitLag after the driver: it has to hear of that and say so.
+const followState, followEnd, exitLag = 300 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond
 
 // run returns when the application has ended, with its driver's exit code.
 func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {

@@ -138,6 +138,8 @@
 //	errors.rows                          faults whose line and exit code a table of tests holds
 //	keys.files_per_cluster               files with credentials that an operator makes for all nodes
 //	doctor.checks, .broken_found_pct     checks of pacer doctor, and of what is broken for a test the part that it names
+//	group.exit_error_pct                 by how much a part of a session ends before its deadline of 1.8 times what it
+//	                                     took: the worst of two
 //	k8s.build_s, .ready_s                a Kubernetes of one node: until it is built, once, and until its node is ready
 //	k8s.exit_error_pct.MODE              by how much an application there ends before its deadline, of 40 % more than it
 //	                                     takes; its driver is outside of pods (client) or in one (cluster)

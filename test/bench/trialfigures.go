@@ -231,6 +231,8 @@ func goals() []benchline.Goal {
 		most("docs.readme_lines", 80), exactly("docs.keys_documented_pct", 100), least("errors.rows", 20),
 		exactly("keys.files_per_cluster", 1), most("packages.deb_mib", 30), exactly("packages.reproducible", 1),
 		most("image.mib", 60), most("units.exposure.planner", 2), most("units.exposure.node", 7), exactly("upgrade.lost", 0),
+		least("airflow.cases", 14), most("airflow.orphans", 0), most("airflow.poisoned", 0),
+		between("group.exit_error_pct", 0, 8),
 		most("k8s.build_s", 900), most("k8s.ready_s", 90), between("k8s.exit_error_pct.*", -2, 10),
 		least("k8s.found_pct", 100), most("k8s.quota_ms.p99", 50), most("k8s.left_changed", 0), most("k8s.answers_differ", 0),
 		least("doctor.checks", 18), exactly("doctor.broken_found_pct", 100),

@@ -28,7 +28,9 @@ func userRows() []row {
 		{name: "packages", minutes: 6, always: true, measure: printed("scripts/packages.sh", "check")},
 		{name: "upgrade", minutes: 6, always: true, measure: printed("scripts/units-vm.sh")},
 		{name: "airflow", minutes: 15, extra: true, always: true, measure: printed("sh", "-c",
-			`PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" go test -count 1 -v -timeout 40m ./test/e2e/airflow`)},
+			`YARN=1 PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" go test -count 1 -v -timeout 40m ./test/e2e/airflow`)},
+		{name: "groups", minutes: 3, extra: true, always: true, measure: printed("sh", "-c",
+			`PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" go test -count 1 -v -timeout 9m -run '^TestGroupsOfANotebook$' ./test/e2e`)},
 	}
 }
 
@@ -39,7 +41,7 @@ func kubernetesRows() []row {
 }
 
 // printedFigure is a line with a figure.
-var printedFigure = regexp.MustCompile(`(?m)^((?:airflow|docs|errors|keys|doctor|packages|image|units|upgrade|k8s)` +
+var printedFigure = regexp.MustCompile(`(?m)^((?:airflow|group|docs|errors|keys|doctor|packages|image|units|upgrade|k8s)` +
 	`\.[a-z0-9_.]+) (-?[0-9.]+)$`)
 
 // printed runs a command and takes the figures that it prints.

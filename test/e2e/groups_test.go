@@ -68,21 +68,24 @@ func keptGroups(t *testing.T, s *realenv.System, run *realenv.Process, group str
 	if len(runs) != 3 {
 		t.Fatalf("%d runs of the group are history, want 3:\n%s", len(runs), run.Output())
 	}
+	var early []float64
 	for i, r := range runs {
 		if r.State != api.AppFinished || r.Profile != group || r.ErrorPct == nil {
 			t.Fatalf("run %d: %+v", i+1, r)
 		}
-		fmt.Printf("group.exit_error_pct %.2f\n", *r.ErrorPct)
 		if i == 0 {
 			continue
 		}
+		early = append(early, *r.ErrorPct)
 		if r.QuotaChanges == 0 {
 			t.Errorf("run %d: no quota was ever written", i+1)
 		}
 		if *r.ErrorPct < 0 || *r.ErrorPct > 8 {
+			fmt.Printf("group.exit_error_pct %.2f\n", *r.ErrorPct)
 			return realenv.Timing("run %d ends %.2f %% before its deadline of %v, want 0 to 8 %%", i+1, *r.ErrorPct, r.Deadline)
 		}
 	}
+	fmt.Printf("group.exit_error_pct %.2f\n", slices.Max(early))
 	return nil
 }
 

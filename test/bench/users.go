@@ -27,11 +27,15 @@ func userRows() []row {
 		{name: "doctor", minutes: 0.5, always: true, measure: tests(".", "./cli/doctor")},
 		{name: "packages", minutes: 6, always: true, measure: printed("scripts/packages.sh", "check")},
 		{name: "upgrade", minutes: 6, always: true, measure: printed("scripts/units-vm.sh")},
-		{name: "airflow", minutes: 15, extra: true, always: true, measure: printed("sh", "-c",
-			`YARN=1 PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" go test -count 1 -v -timeout 40m ./test/e2e/airflow`)},
-		{name: "groups", minutes: 3, extra: true, always: true, measure: printed("sh", "-c",
-			`PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" go test -count 1 -v -timeout 9m -run '^TestGroupsOfANotebook$' ./test/e2e`)},
+		{name: "airflow", minutes: 15, extra: true, always: true, measure: story(".", "./test/e2e/airflow")},
+		{name: "groups", minutes: 3, extra: true, always: true, measure: story("^TestGroupsOfANotebook$", "./test/e2e")},
 	}
+}
+
+// story measures by tests on real Spark.
+func story(run, pkg string) func(testing.TB, adder) {
+	return printed("sh", "-c", `YARN=1 PACER_TEST_ALL=1 scripts/on-spark.sh "$PYSPARK" `+
+		`go test -count 1 -v -timeout 40m -run "$0" "$1"`, run, pkg)
 }
 
 // kubernetesRows are of the stories on a real Kubernetes, which print them.

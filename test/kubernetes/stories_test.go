@@ -33,6 +33,7 @@ func TestOnAKubelet(t *testing.T) {
 		return realenv.Held(app)
 	})
 	c.inMidRun(deadline, want, program)
+	c.airflow()
 	fmt.Printf("k8s.found_pct %.1f\n", 100*float64(c.found)/float64(c.executors))
 	fmt.Printf("k8s.quota_ms.p99 %.1f\n", benchline.Quantile(c.quotas, 0.99).Value)
 	fmt.Printf("k8s.answers_differ %d\n", c.differ)

@@ -87,11 +87,12 @@ func (a *Airflow) Start(s *System, task Task) *Process {
 	env := slices.Concat(s.local().Ask().Env, a.env(), []string{"PATH=" + a.Links + ":" + os.Getenv("PATH"),
 		"AIRFLOW_CONN_SPARK_DEFAULT=" + string(connection), "E2E_TASK=" + string(operator), "E2E_DAG=" + task.DAG,
 		"E2E_LOGICAL_DATE=" + task.At.Format(time.RFC3339)}, task.Env)
-	var command []string
+	command := append(slices.Clone(s.Inside), "env")
 	for _, name := range task.Without {
 		command = append(command, "-u", name)
 	}
-	return Start(a.t, env, "env", append(command, a.python, program)...)
+	command = append(command, a.python, program)
+	return Start(a.t, env, command[0], command[1:]...)
 }
 
 // Outcome is how a task has ended: its state in Airflow's database, how often it was tried, and the text of the

@@ -28,7 +28,8 @@ func userRows() []row {
 		{name: "packages", minutes: 6, always: true, measure: printed("scripts/packages.sh", "check")},
 		{name: "upgrade", minutes: 6, always: true, measure: printed("scripts/units-vm.sh")},
 		{name: "airflow", minutes: 15, extra: true, always: true, measure: story(".", "./test/e2e/airflow")},
-		{name: "groups", minutes: 3, extra: true, always: true, measure: story("^TestGroupsOfANotebook$", "./test/e2e")},
+		{name: "groups", minutes: 3, extra: true, always: true,
+			measure: story("^TestGroupsOfANotebook$", "./test/e2e")},
 	}
 }
 

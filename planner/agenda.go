@@ -56,13 +56,13 @@ var table = []row{
 		ask: each(pacing.judge)},
 	{name: "heard again", on: onDriver | onRegister, of: unheard, ask: each(pacing.heardAgain)},
 	{name: "driver to come", on: onTick, of: awaits, ask: each(components.heard)},
-	{name: "driver lost", on: onTick, of: lodged, ask: each(components.follow)},
-	{name: "components lost", on: onTick, of: driven, ask: reads(component.FollowGroup)},
+	{name: "driver lost", on: onTick, of: there, ask: each(components.follow)},
+	{name: "components lost", on: onTick, of: there, ask: reads(component.FollowGroup)},
 	{name: "part over", on: onDriver | onTick, of: session.In, ask: each(parts.close)},
 	{name: "conclude", on: onTick, of: over, ask: each(endings.close)},
 	{name: "driver gone", on: onTick, of: living, ask: each(endings.fail)},
 	{name: "unheard", on: onTick, of: living, ask: each(pacing.unheard)},
-	{name: "killed", on: onTick, of: running, ask: each(endings.killed)},
+	{name: "killed", on: onTick, of: there, ask: each(endings.killed)},
 	{name: "pace again", on: onDriver | onTick, while: state(pacing.boundary), of: running, every: verdict.LookEvery,
 		ask: each(pacing.again)},
 	{name: "ready", on: onDriver, while: state(pacing.boundary), of: whichever, ask: each(course.ready)},
@@ -111,8 +111,7 @@ func running(a *ledger.App) bool { return a.Running() }
 func adopted(a *ledger.App) bool { return a.Running() && a.Tenant.Launch.Attach != nil }
 func unheard(a *ledger.App) bool { return a.Promise.Gate.Unheard }
 func awaits(a *ledger.App) bool  { return !a.Over() && (component.Awaits(a) || component.Lone(a)) }
-func driven(a *ledger.App) bool  { return a.Running() && component.Submitted(a) }
-func lodged(a *ledger.App) bool  { return driven(a) || a.Over() && len(component.Lodged(a)) > 0 }
+func there(a *ledger.App) bool   { return a.Running() || len(component.Lodged(a)) > 0 }
 func grows(a *ledger.App) bool   { return adopted(a) && a.Outcome.Killed == "" }
 func seated(a *ledger.App) bool {
 	return a.Running() && a.Tenant.Launch.Attach == nil && !a.Tenant.GaveUp && a.Outcome.Killed == ""

@@ -125,7 +125,7 @@ func (h components) toldMember(n *ledger.Node, a *ledger.App, g component.Group,
 	}
 	m := g.Members[i]
 	if !h.record(component.MemberTold{OfApp: ledger.OfApp{App: a.ID}, ID: t.ID, Node: n.Node, Exited: exited, Exit: t.Exit,
-		Code: t.ExitCode}) || !exited || !a.Running() {
+		Code: t.ExitCode}) || !exited {
 		return
 	}
 	switch {

@@ -18,7 +18,7 @@ type endings struct{ *core }
 // whether a run whose driver has not exited is to be recorded.
 func (r endings) concludeRuns(profile string) {
 	for _, a := range r.view.Apps() {
-		if a.Over() && a.Promise.Profile == profile && !r.leaves(a) {
+		if a.Over() && a.Promise.Profile == profile && !r.estimates.Leaves(a) {
 			r.conclude(a)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
-	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/deciders/estimate"
 	"github.com/sparkpacer/pacer/deciders/placement"
 	"github.com/sparkpacer/pacer/deciders/queue"
@@ -173,7 +172,3 @@ func (c *core) show(to Ticket, body any) {
 	}
 }
 
-// leaves reports whether the exit of a's driver is still waited for.
-func (c *core) leaves(a *ledger.App) bool {
-	return c.estimates.Leaves(a) || len(component.Lodged(a)) > 0
-}

@@ -56,7 +56,9 @@ func follow(c *core, lever ledger.Lever, paced bool) {
 	case placement.ExecutorsWanted:
 		c.say(f.App, f.Says)
 	case component.Lost:
-		fails(c, c.view.App(f.App), fmt.Sprintf("its driver was lost with node %s", f.Node))
+		if a := c.view.App(f.App); !a.Outcome.Clean { // A last word that proves its exit code stands.
+			fails(c, a, fmt.Sprintf("its driver was lost with node %s", f.Node))
+		}
 	case component.MemberLost:
 		if a := c.view.App(f.App); component.NeedsAll(a, f.ID) {
 			fails(c, a, fmt.Sprintf("its component %s was lost with node %s", f.ID, f.Node))

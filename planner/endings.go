@@ -97,7 +97,7 @@ func (r endings) exitedBefore(d *ledger.Ended, q api.ControlRequest) {
 
 // close makes an ended application history once its driver's exit and the last figures are there, or were waited for.
 func (r endings) close(a *ledger.App) {
-	if !r.leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
+	if !r.estimates.Leaves(a) && (a.Clocks.EndWait >= r.cfg.FinalWait || allExited(a)) {
 		r.conclude(a)
 	}
 }
@@ -179,8 +179,17 @@ func (r endings) killed(a *ledger.App) {
 	if !component.Lone(a) {
 		reason += fmt.Sprintf("; its driver did not end within %v", killGrace)
 	}
-	r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedByKill,
-		Reason: reason})
+	r.stop(a, reason)
+}
+
+// stop has nodes stop all of a, which is killed. Its driver may have stopped its context, and go on.
+func (r endings) stop(a *ledger.App, reason string) {
+	if !a.Over() {
+		r.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(r.now), By: api.EndedByKill, Reason: reason})
+		return
+	}
+	r.record(ledger.Exited{App: a.ID, At: max(a.At(r.now), a.Outcome.Stopped), By: api.EndedByKill, Failed: true,
+		Reason: reason, Code: unknownCode})
 }
 
 // expel ends an application whose user's credentials were revoked RevokeGrace ago.

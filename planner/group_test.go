@@ -359,6 +359,51 @@ func TestAGroupBesideSpark(t *testing.T) {
 				w.Errorf("it is %s with %d", a.State, a.ExitCode)
 			}
 		},
+		"stopped by its user before its context": func(w *world, id api.AppID, submission, _ string) {
+			w.control(api.VerbKill, api.ControlRequest{App: id, User: "ann"})
+			w.stopped(id, submission, stop)
+			for range 12 {
+				w.pass(time.Second)
+				w.obey()
+			}
+			if a := w.app(id); a.EndedBy != api.EndedByKill || a.ExitCode == 0 {
+				w.Errorf("it is %s by %s with %d", a.State, a.EndedBy, a.ExitCode)
+			}
+		},
+		"with a program that fails after its context": func(w *world, id api.AppID, submission, _ string) {
+			w.stopped(id, submission, stop)
+			w.member(w.programs(id)["ps-1"], id, "ps-1", 1)
+			if a := w.app(id); a.State != api.AppFailed || a.EndedBy != api.EndedByExit || a.ExitCode == 0 {
+				w.Errorf("it is %s by %s with %d", a.State, a.EndedBy, a.ExitCode)
+			}
+		},
+		"lost after a last word that proves its exit code": func(w *world, id api.AppID, submission, node string) {
+			w.tell(id, submission, stop)
+			for range 100 {
+				w.pass(time.Second)
+				w.step(planner.Status{Status: new(w.status(map[string]string{"a": "b", "b": "a"}[node]))})
+			}
+			if a := w.app(id); a.State != api.AppFinished || a.ExitCode != 0 {
+				w.Errorf("it is %s with %d", a.State, a.ExitCode)
+			}
+		},
+		"long after its context, with another planner": func(w *world, id api.AppID, submission, node string) {
+			w.stopped(id, submission, stop)
+			w.restart()
+			w.hello("a")
+			w.hello("b")
+			for range 300 {
+				w.pass(time.Second)
+				w.obey()
+			}
+			if a := w.app(id); a.State != api.AppEnding || len(w.programs(id)) != 3 {
+				w.Errorf("while its driver runs it is %s, and runs %v", a.State, w.programs(id))
+			}
+			w.driver(node, id, api.ExecutorExited, 3)
+			if a := w.app(id); a.State != api.AppFailed || a.ExitCode != 3 || a.Duration < 300 {
+				w.Errorf("it is %s after %v with %d", a.State, a.Duration, a.ExitCode)
+			}
+		},
 		"lost after its context": func(w *world, id api.AppID, submission, node string) {
 			w.stopped(id, submission, stop)
 			for range 60 {
@@ -407,4 +452,41 @@ func besideSpark(t *testing.T) (w *world, id api.AppID, submission, node string)
 		t.Errorf("with its driver %v run", on)
 	}
 	return w, id, r.Submission, on[api.DriverName]
+}
+
+// A driver that has stopped its context keeps elastic programs only until another application waits for their memory, or
+// their node drains.
+func TestElasticProgramsOfADriverThatHasStopped(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r, q := driverOf("p", gib)
+	q.Query.Submit.Group = &api.Group{Main: api.DriverName, Components: []api.Component{part("more", api.ComponentElastic, 4, 5*gib)}}
+	id, err := w.submit(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	during := func(seconds int) map[api.ExecutorID]string {
+		for range seconds {
+			w.pass(time.Second)
+			w.obey()
+		}
+		return w.programs(id)
+	}
+	during(5)
+	w.register(r)
+	driver := during(10)[api.DriverName]
+	w.stopped(id, r.Submission, api.Event{Type: api.EventEnd, At: 15})
+	if on := during(5); len(on) != 5 {
+		t.Fatalf("with its context stopped %v run", on)
+	}
+	other, err := w.submit(groupOf("other", "all", part("all", api.ComponentCore, 1, 12*gib)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if on := during(20); len(on) != 3 || w.app(other).State != api.AppRunning {
+		t.Errorf("%v run while another application is %s", on, w.app(other).State)
+	}
+	w.control(api.VerbDrain, api.ControlRequest{Node: driver})
+	if on := during(5); len(on) != 1 || w.app(id).State != api.AppEnding {
+		t.Errorf("with its node drained %v run of an application that is %s", on, w.app(id).State)
+	}
 }

@@ -17,7 +17,7 @@ const mostKiller = 200
 // hears nothing any more: its node stops it.
 func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	a, err := d.livingApp(q.App)
-	outlasts := err != nil && a != nil && lodged(a)
+	outlasts := err != nil && a != nil && there(a)
 	if err != nil && !outlasts {
 		return api.ControlReply{}, err
 	}
@@ -27,8 +27,7 @@ func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 			"the name of who asks is longer than %d bytes or not printable", mostKiller)
 	}
 	if outlasts {
-		d.record(ledger.Exited{App: a.ID, At: max(a.At(d.now), a.Outcome.Stopped), By: api.EndedByKill, Failed: true,
-			Reason: "killed by " + by, Code: unknownCode})
+		endings{d.core}.stop(a, "killed by "+by)
 		return api.ControlReply{Message: fmt.Sprintf("%s had stopped its context; its programs are stopped", a.ID)}, nil
 	}
 	if a.Outcome.Killed != "" {
@@ -37,8 +36,7 @@ func (d requests) killApp(q api.ControlRequest) (api.ControlReply, error) {
 	queued := a.Queued()
 	d.record(ledger.KillAsked{App: a.ID, By: by, Queued: queued})
 	if queued {
-		d.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(d.now), By: api.EndedByKill,
-			Reason: a.Outcome.KillReason()})
+		endings{d.core}.stop(a, a.Outcome.KillReason())
 		return api.ControlReply{Message: fmt.Sprintf("%s is out of the queue", a.ID)}, nil
 	}
 	return api.ControlReply{Message: fmt.Sprintf("%s was told to end; its executors are stopped in %v if it does not",

@@ -43,8 +43,7 @@ func (h components) submit(by api.Principal, q api.ControlRequest) (api.ControlR
 		return api.ControlReply{}, err
 	}
 	if !component.Submitted(a) && !h.lodge(a, s) {
-		h.record(ledger.RunEnded{App: a.ID, State: api.AppFailed, At: a.At(h.now), By: api.EndedByKill,
-			Reason: "its driver or its components could not be put on nodes"})
+		endings{h.core}.stop(a, "its driver or its components could not be put on nodes")
 		return api.ControlReply{}, api.Errorf(api.KindTransient,
 			"the driver or the components of %s cannot be put on nodes now: try again", a.ID)
 	}

@@ -62,7 +62,7 @@ func Grow(v ledger.View) (levers []ledger.Lever) {
 
 // Leave has elastic members leave nodes on which so much memory is wanted for an application, the newest first.
 func Leave(v ledger.View, wanted map[string]units.Bytes, to api.AppID) (levers []ledger.Lever) {
-	for _, a := range slices.Backward(slices.Collect(v.Running())) {
+	for _, a := range slices.Backward(v.Apps()) {
 		g := GroupOf(a)
 		for _, m := range slices.Backward(g.Members) {
 			if m.Node == "" || !g.Elastic(m) || m.Leaving || wanted[m.Node] <= 0 {

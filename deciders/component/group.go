@@ -56,7 +56,7 @@ func (g Group) Comes(m Member) bool {
 
 // Stays is how much memory of a node elastic components have there and could leave, and how much leaves.
 func Stays(v ledger.View, node string) (elastic, leaving units.Bytes) {
-	for a := range v.Running() {
+	for _, a := range v.Apps() { // A driver that has stopped its context still has them.
 		g := GroupOf(a)
 		for _, m := range g.Members {
 			switch {

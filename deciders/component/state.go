@@ -98,7 +98,7 @@ func after(s State, v ledger.View, a *ledger.App, f ledger.Fact) (State, bool) {
 	case ledger.RunEnded:
 		s.Node = ""
 	case ledger.Exited: // By its word alone it has not: its node tells when, and with which code.
-		if f.By == api.EndedByKill {
+		if f.By != api.EndedByLastWord {
 			s.Node, s.Running = "", false
 		}
 	}

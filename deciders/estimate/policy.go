@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sparkpacer/pacer/dag"
+	"github.com/sparkpacer/pacer/deciders/component"
 	"github.com/sparkpacer/pacer/ledger"
 	"github.com/sparkpacer/pacer/supervisor/sharing"
 	"github.com/sparkpacer/pacer/units"
@@ -94,10 +95,10 @@ func Final(a *ledger.App, s *ledger.Stage, c Course, q dag.Params) bool {
 	return !slices.ContainsFunc(a.Opened(), func(o *ledger.Stage) bool { return o != s && a.Waits(o) })
 }
 
-// Leaves reports whether the exit of a driver whose context has stopped is still waited
-// for.
+// Leaves reports whether the exit of a driver whose context has stopped is still waited for: while a node runs it, too.
 func (p Policy) Leaves(a *ledger.App) bool {
-	return a.Outcome.Exiting(a.Tenant.Watched) && a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait
+	return a.Outcome.Exiting(a.Tenant.Watched) && (len(component.Lodged(a)) > 0 ||
+		a.Clocks.Silent < p.ExitSilent && a.Clocks.EndWait < p.ExitWait)
 }
 
 // Seated are the annotations of a's running stages that have executors; nil where all

@@ -104,10 +104,10 @@ type following struct {
 	l    *launch
 	conn client
 	app  api.AppID
-	// said is the line that was said last, away that the planner did not answer, killed the signal by which it is ended.
-	said   string
-	away   bool
-	killed syscall.Signal
+	// said is the last line, away that no planner answers, killed the signal that ends it, owed that none has heard it.
+	said       string
+	away, owed bool
+	killed     syscall.Signal
 }
 
 // followState is how often it is asked how an application stands, followEnd how often while its driver exits. The
@@ -119,11 +119,13 @@ func (f *following) run(ctx context.Context, signals <-chan os.Signal) error {
 	for {
 		every := followState
 		if detail := f.look(); detail != nil {
-			if f.say(detail); detail.State == api.AppEnding {
-				every = followEnd
-			}
-			if isOver(detail) {
+			switch f.say(detail); {
+			case isOver(detail):
 				return f.end(ctx, detail)
+			case f.owed:
+				f.kill(f.killed)
+			case detail.State == api.AppEnding:
+				every = followEnd
 			}
 		}
 		select {
@@ -168,9 +170,8 @@ func (f *following) look() *api.AppDetail {
 func (f *following) kill(sig syscall.Signal) {
 	f.killed = sig
 	reply, err := f.ask(api.VerbKill, api.ControlRequest{App: f.app})
-	if err != nil {
-		fmt.Fprintf(f.l.Stderr, "pacer: %s cannot be ended: %v\n", f.app, err)
-		return
+	if f.owed = api.KindOf(err) == api.KindTransient; err != nil {
+		reply.Message = fmt.Sprintf("%s cannot be ended: %v", f.app, err)
 	}
 	fmt.Fprintf(f.l.Stderr, "pacer: %s\n", reply.Message)
 }
@@ -269,7 +270,10 @@ func (f *following) end(ctx context.Context, a *api.AppDetail) error {
 	}
 	end, err := f.ask(api.VerbExit, api.ControlRequest{Submission: f.l.settings[confSubmission], ExitCode: code,
 		Elapsed: units.Seconds(a.Duration)})
-	if err == nil && end.Message != "" {
+	if err == nil && code != 0 && len(end.Apps) > 0 { // Its driver may not have told why.
+		end.Message = end.Apps[0].Headline
+	}
+	if end.Message != "" {
 		fmt.Fprintf(f.l.Stderr, "pacer: %s\n", end.Message)
 	}
 	switch {

@@ -64,10 +64,6 @@ func newNodeSubmission(l *launch) (*nodeSubmission, error) {
 	if program := l.program(); program != "" && s.settings[confProgram] == "" {
 		s.settings[confProgram] = program
 	}
-	users := strings.Fields(l.given(confExtraOptions, "--driver-java-options"))
-	if options := executor.DriverOptions(users); len(options) > 0 && s.settings[confDefaultOptions] == "" {
-		s.settings[confDefaultOptions] = strings.Join(options, " ")
-	}
 	s.driver = api.Component{Name: api.DriverName, Class: api.ComponentCore, Env: s.environment(),
 		Supervise: slices.Contains(l.line.args[:l.line.app], "--supervise")}
 	var err error

@@ -46,8 +46,8 @@ func kubernetesRows() []row {
 }
 
 // printedFigure is a line with a figure.
-var printedFigure = regexp.MustCompile(`(?m)^((?:airflow|group|docs|errors|keys|doctor|packages|image|units|upgrade|k8s)` +
-	`\.[a-z0-9_.]+) (-?[0-9.]+)$`)
+var printedFigure = regexp.MustCompile(`(?m)^((?:airflow|group|docs|errors|keys|doctor|packages|image|units|` +
+	`upgrade|k8s)\.[a-z0-9_.]+) (-?[0-9.]+)$`)
 
 // printed runs a command and takes the figures that it prints.
 func printed(name string, args ...string) func(testing.TB, adder) {

@@ -490,3 +490,33 @@ func TestElasticProgramsOfADriverThatHasStopped(t *testing.T) {
 		t.Errorf("with its node drained %v run of an application that is %s", on, w.app(id).State)
 	}
 }
+
+// A supervised driver that was lost, and before it begins again is heard to stop its context, does not begin again: its
+// programs go.
+func TestADriverThatStopsBeforeItBeginsAgain(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	r, q := driverOf("p", gib)
+	q.Query.Submit.Driver.Supervise = true
+	q.Query.Submit.Group = &api.Group{Main: api.DriverName, Components: []api.Component{part("more", api.ComponentElastic, 3, 5*gib)}}
+	id, err := w.submit(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.obey()
+	w.register(r)
+	w.pass(time.Second)
+	w.obey()
+	other := map[string]string{"a": "b", "b": "a"}[w.programs(id)[api.DriverName]]
+	for i := 0; i < 300 && component.Of(w.e.View().App(id)).Node != ""; i++ {
+		w.pass(planner.TickInterval)
+		w.step(planner.Status{Status: new(w.status(other))})
+	}
+	w.stopped(id, r.Submission, api.Event{Type: api.EventEnd, At: 30})
+	if a := w.app(id); a.State != api.AppEnding || len(w.programs(id)) == 0 {
+		t.Fatalf("at first it is %s, and runs %v", a.State, w.programs(id))
+	}
+	w.live(time.Second)
+	if a := w.app(id); a.State != api.AppFailed || a.EndedBy != api.EndedByExit || len(w.programs(id)) != 0 {
+		t.Errorf("it is %s by %s, and runs %v", a.State, a.EndedBy, w.programs(id))
+	}
+}

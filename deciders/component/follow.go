@@ -15,7 +15,7 @@ import (
 // context does not begin again.
 func Follow(v ledger.View, a *ledger.App, silent time.Duration) []ledger.Lever {
 	s := Of(a)
-	if s.Node == "" {
+	if s.Node == "" && !a.Over() {
 		return again(v, a, s)
 	}
 	n := v.Node(s.Node)
@@ -26,7 +26,7 @@ func Follow(v ledger.View, a *ledger.App, silent time.Duration) []ledger.Lever {
 	case !lost && !moves:
 		return nil
 	case over:
-		return []ledger.Lever{Lost{OfApp: ledger.OfApp{App: a.ID}, Node: s.Node, At: a.At(v.Now())}}
+		return []ledger.Lever{Lost{OfApp: ledger.OfApp{App: a.ID}, Node: s.Last, At: a.At(v.Now())}}
 	case lost:
 		return []ledger.Lever{Left{OfApp: ledger.OfApp{App: a.ID}, Node: s.Node, Reason: "was lost with it"}}
 	}
@@ -121,8 +121,8 @@ func (f Lost) Line() ledger.Line {
 
 // Apply has no node run it any more.
 func (f Lost) Apply(_ ledger.View, _ *ledger.App, s *State) error {
-	if s.Node == "" || s.Node != f.Node {
-		return fmt.Errorf("the driver of %s is on node %q, not on %s", f.App, s.Node, f.Node)
+	if s.Exited || s.Last != f.Node { // It may have left it, to begin again.
+		return fmt.Errorf("the driver of %s was on node %q last, not on %s", f.App, s.Last, f.Node)
 	}
 	s.Exited, s.Running, s.Exit, s.Code, s.Node = true, false, "lost with node "+f.Node, api.Unknown, ""
 	return nil

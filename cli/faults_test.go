@@ -48,6 +48,9 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 		"submit --pacer-deadline x app.py":                        {command.ExitUsage, `"x": want a number`},
 		"--planner " + away + " submit app.py":                    {command.ExitUnavailable, "no planner answers at " + away},
 		"submit --planner " + away + " app.py":                    {command.ExitUnavailable, "no planner answers at " + away},
+		"--set client.planner=" + away + " submit app.py":         {command.ExitUnavailable, "no planner answers at " + away},
+		"submit --set client.planner=" + away + " app.py":         {command.ExitUnavailable, "no planner answers at " + away},
+		"submit --set frob=1 app.py":                              {command.ExitConfig, "unknown key frob"},
 		"submit --pacer-by never app.py":                          {command.ExitUsage, "never"},
 		"submit":                                                  {command.ExitUsage, "needs an application"},
 		"plan --deadline 5m":                                      {command.ExitUsage, "want one of --profile and --eventlog"},
@@ -111,7 +114,7 @@ func TestFaultsHaveOneCodeEach(t *testing.T) {
 	fmt.Printf("errors.rows %d\n", len(rows))
 	for line, want := range rows {
 		args := strings.Fields(line)
-		if !strings.HasPrefix(line, "--planner") && !strings.HasPrefix(line, "submit") {
+		if !strings.HasPrefix(line, "--planner") && !strings.HasPrefix(line, "--set client.planner") && !strings.HasPrefix(line, "submit") {
 			args = append([]string{"--planner", f.address}, args...)
 		}
 		o := w.run(t, args...)

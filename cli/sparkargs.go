@@ -26,24 +26,22 @@ var sparkOptions = map[string]bool{
 // pacerOptions are pacer submit's own; true takes a value.
 var pacerOptions = map[string]bool{
 	"--pacer-deadline": true, "--pacer-by": true, "--pacer-profile": true, "--pacer-planner": true,
-	"--pacer-config": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-certainty": true,
+	"--pacer-config": true, "--pacer-set": true, "--pacer-mode": true, "--pacer-class": true, "--pacer-certainty": true,
 	"--pacer-require-feasible": false, "--pacer-no-wait": false,
 }
 
 // familyOptions are those that all commands of pacer have, by which its users may say the same.
-var familyOptions = map[string]string{"--planner": "--pacer-planner", "--config": "--pacer-config"}
+var familyOptions = map[string]string{
+	"--planner": "--pacer-planner", "--config": "--pacer-config", "--set": "--pacer-set"}
 
 // optionValues are the values of options that have a few only.
-var optionValues = map[string]func() []string{
-	"--pacer-mode": func() []string {
-		return []string{string(api.ModeControl), string(api.ModeObserve), string(api.ModeOff)}
-	},
-	"--pacer-class": func() (classes []string) {
-		for _, c := range api.Classes() {
-			classes = append(classes, string(c))
-		}
-		return classes
-	},
+var optionValues = map[string][]string{"--pacer-mode": texts(modes), "--pacer-class": texts(api.Classes())}
+
+func texts[S ~string](values []S) (all []string) {
+	for _, v := range values {
+		all = append(all, string(v))
+	}
+	return all
 }
 
 // optionDefaults has spark-submit read spark-defaults.conf beside the file of optionProperties,
@@ -64,8 +62,9 @@ const (
 
 // submission is a command line of pacer submit, read.
 type submission struct {
-	// own holds the --pacer- options by name; a switch has the value "true".
-	own map[string]string
+	// own holds the --pacer- options by name; a switch has the value "true". sets are all values of --pacer-set.
+	own  map[string]string
+	sets []string
 	// args is everything else in its order; app is where in it the application
 	// stands, len(args) without one.
 	args []string
@@ -148,7 +147,9 @@ func (s *submission) option(args []string, i int) (int, error) {
 		if !takesValue {
 			value = "true"
 		}
-		s.own[name] = value
+		if s.own[name] = value; name == "--pacer-set" {
+			s.sets = append(s.sets, value)
+		}
 		return next, nil
 	}
 	s.args = append(s.args, args[i:next]...)

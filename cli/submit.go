@@ -46,6 +46,7 @@ Flags of its own (before APP; all others go to spark-submit in their order):
   --pacer-no-wait              refuse instead of waiting in the queue for memory
   --pacer-planner HOST:PORT    planner's address
   --pacer-config FILE          configuration file
+  --pacer-set KEY=VALUE        override a configuration key (repeatable)
 
 The same without this wrapper:
   spark-submit --master sparkpacer://HOST:PORT --jars $(pacer jar) \
@@ -87,7 +88,7 @@ func submitCommand(sh *shell) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return sh.submit(c.Context(), args) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if n := len(args); n > 0 && optionValues[args[n-1]] != nil {
-				return optionValues[args[n-1]](), cobra.ShellCompDirectiveNoFileComp
+				return optionValues[args[n-1]], cobra.ShellCompDirectiveNoFileComp
 			}
 			if !strings.HasPrefix(prefix, "-") {
 				return nil, cobra.ShellCompDirectiveDefault
@@ -433,17 +434,13 @@ func (l *launch) configuration() (config.Config, error) {
 				"Pacer's own nodes, YARN and Kubernetes", l.files.said(l.line, confDeployMode, "--deploy-mode"), mode)
 		}
 	}
-	if path := l.line.own["--pacer-config"]; path != "" {
-		l.ConfigPath = path
-	}
+	l.ConfigPath = cmp.Or(l.line.own["--pacer-config"], l.ConfigPath)
+	l.Sets = append(l.Sets, l.line.sets...)
 	cfg, err := l.Config()
 	if err != nil {
 		return config.Config{}, err
 	}
-	master, given := l.line.master(), true
-	if master == "" {
-		master, given = l.files.all["spark.master"], false
-	}
+	master, given := cmp.Or(l.line.master(), l.files.all["spark.master"]), l.line.master() != ""
 	address, ours := plannerOf(master)
 	if given && master != "" && !ours && !l.attaches() {
 		return config.Config{}, command.Usagef("--master %s: pacer submit runs on %sHOST:PORT (leave --master out), "+
@@ -451,11 +448,8 @@ func (l *launch) configuration() (config.Config, error) {
 	}
 	said := "--master " + master
 	if l.attaches() {
-		address, given = l.line.conf[confPlanner], true
+		address, given = cmp.Or(l.line.conf[confPlanner], l.files.all[confPlanner]), l.line.conf[confPlanner] != ""
 		said = "--conf " + confPlanner + "=" + address
-		if address == "" {
-			address, given = l.files.all[confPlanner], false
-		}
 		ours = address != "" && !inPod(l) // Pods may reach the planner by another address.
 	}
 	if ours {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sparkpacer/pacer/api"
 )
@@ -34,9 +35,13 @@ func (f Noticed) apply(l *Ledger) error {
 	return nil
 }
 
-// notice has a's user told a line.
+// notice has a's user told a line, below those that no reply has carried yet.
 func notice(l *Ledger, a *App, text string, passing bool) {
-	a.Notice, a.told = text, false
+	said := text
+	if !a.told && a.Notice != "" && strings.Count(a.Notice, "\n") < maxNotices {
+		said = a.Notice + "\n" + text
+	}
+	a.Notice, a.told = said, false
 	if !passing && len(a.Notices) < maxNotices {
 		a.Notices = append(a.Notices, text)
 	}

@@ -197,8 +197,8 @@ func rows() []row {
 		{ledger.Waited{For: time.Second}, "1s", "2s", inApp(app, func(a *ledger.App) any { return a.Clocks.Silent }), nil},
 
 		{ledger.NoticeTold{App: app}, "", "", nil, never{"it is not there": ledger.NoticeTold{App: "nobody"}}},
-		{ledger.Noticed{App: app, Text: "another"}, "a notice", "another", inApp(app, func(a *ledger.App) any { return a.Notice }), nil},
-		{ledger.NodeShrunk{Node: "a", What: "gives 1 GiB", Means: "it waits", Hit: []api.AppID{app}}, "a notice", "node a gives 1 GiB: it waits", inApp(app, func(a *ledger.App) any { return a.Notice }), never{
+		{ledger.Noticed{App: app, Text: "another"}, "a notice", "a notice\nanother", inApp(app, func(a *ledger.App) any { return a.Notice }), nil},
+		{ledger.NodeShrunk{Node: "a", What: "gives 1 GiB", Means: "it waits", Hit: []api.AppID{app}}, "a notice", "a notice\nnode a gives 1 GiB: it waits", inApp(app, func(a *ledger.App) any { return a.Notice }), never{
 			"it hits nobody that is there": ledger.NodeShrunk{Node: "a", Hit: []api.AppID{"nobody"}}}},
 		{ledger.TurnedDown{App: "app-5", Err: errors.New("no"), Judgement: tight}, "queued", "refused", inApp("app-5", stateOf), never{
 			"it runs":                  ledger.TurnedDown{App: app, Err: errors.New("no"), Judgement: tight},

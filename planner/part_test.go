@@ -183,6 +183,9 @@ func TestWhatIsNoPart(t *testing.T) {
 	if d := w.app(id); d.Deadline != 50 || len(d.Stages) != 1 || d.Stages[0].Stage != 2 {
 		t.Errorf("after another one began it is %+v", d.AppSummary)
 	}
+	if said := w.directives[id].Notice; !strings.Contains(said, "group \"daily\" failed after 10 s") || !strings.Contains(said, "\ngroup \"daily\": deadline") {
+		t.Errorf("its driver says %q of the two", said)
+	}
 }
 
 // An application without a deadline that runs on, as a server of one's own does, is a session from its first part on.

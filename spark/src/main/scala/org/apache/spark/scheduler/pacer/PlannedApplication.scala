@@ -192,7 +192,7 @@ private[scheduler] abstract class PlannedApplication(scheduler: StageBoundSchedu
     }
     if (directive.notice.nonEmpty && directive.notice != notice) {
       notice = directive.notice
-      say(notice)
+      notice.linesIterator.foreach(say)
     }
     wait(directive)
     // A notice has said what led to it.

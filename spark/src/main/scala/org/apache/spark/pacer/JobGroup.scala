@@ -4,6 +4,7 @@ import java.time.{Instant, ZoneId}
 import java.util.{Properties, UUID}
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import org.apache.spark.SparkContext
@@ -35,6 +36,7 @@ private[spark] object JobGroup {
   val By = "spark.pacer.group.by"
   val Name = "spark.pacer.group.name"
   private val Keys = Set(Deadline, By, Name)
+  private val Prefix = "spark.pacer.group"
 
   /** The number of a thread's setting, which travels with its jobs. */
   private val Run = "spark.pacer.group.run"
@@ -46,9 +48,10 @@ private[spark] object JobGroup {
   def of(p: Properties, now: => Instant = Instant.now): Option[JobGroup] = {
     def get(key: String): Option[String] = Option(p).flatMap(all => Option(all.getProperty(key))).map(_.trim).filter(_.nonEmpty)
     val (deadline, by) = (get(Deadline), get(By))
-    Option.when(deadline.nonEmpty || by.nonEmpty) {
+    val strange = Option(p).toSeq.flatMap(_.stringPropertyNames.asScala).filter(k => k.startsWith(Prefix) && k != Run && !Keys(k)).sorted
+    Option.when(deadline.nonEmpty || by.nonEmpty || strange.nonEmpty) {
       val name = Seq(Name, "spark.jobGroup.id").flatMap(get).find(n => !n.exists(_.isControl) && Try(UUID.fromString(n)).isFailure).getOrElse("")
-      val left = (deadline, by) match {
+      val left = if (strange.nonEmpty) Left(s"${strange.mkString(", ")}: there is no such setting, want one of ${Keys.toSeq.sorted.mkString(", ")}") else (deadline, by) match {
         case (Some(_), Some(_)) => Left(s"$Deadline and $By exclude each other")
         case (Some(text), _) => PacerConf.parseSeconds(text).filter(_ > 0).toRight(s"$Deadline is '$text', want a time such as 90s or 15m")
         case (_, moment) =>
@@ -56,7 +59,7 @@ private[spark] object JobGroup {
           PacerConf.secondsUntil(text, now.atZone(ZoneId.systemDefault)).toRight(s"$By is '$text', want a time of day such as 06:00, or a date and time")
             .filterOrElse(_ > 0, s"$By is '$text', which is past")
       }
-      JobGroup(get(Run).fold(s"${deadline.getOrElse("")} ${by.getOrElse("")} $name")(OfThread + _), name, left, by.nonEmpty)
+      JobGroup(get(Run).fold(s"${deadline.getOrElse("")} ${by.getOrElse("")} $name${strange.mkString}")(OfThread + _), name, left, by.nonEmpty)
     }
   }
 

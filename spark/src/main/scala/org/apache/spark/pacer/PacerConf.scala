@@ -142,6 +142,15 @@ private[spark] object PacerConf {
   val TlsCa = "spark.pacer.tls.ca"
   val Plaintext = "spark.pacer.plaintext"
 
+  private val Known = Set(Planner, Attached, Deadline, By, Program, Profile, RequireFeasible, Certainty, JobMost, NoWait, LeastNodes, MostNodes,
+    Submission, Submitted, Watched, Credentials, Mode, Class, MemoryWeight, MemoryFloor, MemoryHeap, Output, Image, TlsCa, Plaintext,
+    JobGroup.Deadline, JobGroup.By, JobGroup.Name)
+
+  /** A line for each setting in Pacer's name that is none: a misspelt deadline is no deadline. */
+  private def unknown(conf: SparkConf): Seq[String] =
+    conf.getAll.map(_._1).filter(key => key.startsWith("spark.pacer.") && !Known(key)).sorted.toSeq
+      .map(key => s"$key is set aside: there is no such setting")
+
   /** How likely a deadline is to be kept where nothing is said, as in api/profile.go. */
   private val UsualCertainty = 0.95
 
@@ -340,7 +349,7 @@ private[spark] object PacerConf {
    */
   def complete(conf: SparkConf, deadline: Double, mode: String = Control): Seq[String] = {
     if (mode != Off) prepare(conf, deadline)
-    switchOff(conf, DynamicAllocation ++ ShuffleServices ++ (if (mode != Off) AgainstPacing else Nil)) ++ Counts.filter(conf.contains).map { key =>
+    unknown(conf) ++ switchOff(conf, DynamicAllocation ++ ShuffleServices ++ (if (mode != Off) AgainstPacing else Nil)) ++ Counts.filter(conf.contains).map { key =>
       conf.remove(key)
       s"$key is set aside: the planner chooses the executors"
     } ++ ExecutorSettings.setAside(conf)
@@ -367,14 +376,14 @@ private[spark] object PacerConf {
    */
   def attach(conf: SparkConf, settings: PacerConf): Seq[String] = {
     conf.set(Attached, "true")
-    if (!settings.paced) Nil else {
+    unknown(conf) ++ (if (!settings.paced) Nil else {
       prepare(conf, settings.deadline)
       if (conf.getBoolean(DynamicAllocation.head._1, false)) {
         val first = Seq("spark.dynamicAllocation.initialExecutors", LeastExecutors, Instances).map(conf.getInt(_, 1)).max
         conf.set(Instances, first.toString)
       }
       switchOff(conf, DynamicAllocation ++ AgainstPacing)
-    }
+    })
   }
 
   private def prepare(conf: SparkConf, deadline: Double): Unit = {

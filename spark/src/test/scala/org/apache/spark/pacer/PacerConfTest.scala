@@ -60,6 +60,13 @@ class PacerConfTest {
         ("arrow-spark", Map.empty[String, String], "org.example.Main x", ""))) assertEquals(want, PacerConf.program(name, env.get, command))
   }
 
+  @Test def aSettingThatIsNoneIsSaid(): Unit = {
+    val said = Seq("spark.pacer.deadlin", "spark.pacer.group.deadlines").map(key => s"$key is set aside: there is no such setting")
+    val c = conf("spark.pacer.deadlin" -> "10m", "spark.pacer.group.deadlines" -> "5m", PacerConf.Submission -> "s", JobGroup.Name -> "n")
+    assertEquals(said, PacerConf.complete(c, 0))
+    assertEquals(said, PacerConf.attach(c, parse("sparkpacer://h")))
+  }
+
   @Test def howLongAJobMayTakeIsReadAndChecked(): Unit = {
     assertEquals(90.0, parse("sparkpacer://h", PacerConf.JobMost -> "1m30s").jobMost)
     assertEquals(0.0, parse("sparkpacer://h").jobMost)

@@ -149,6 +149,8 @@ class SessionPartsTest {
         Seq(JobGroup.Deadline -> "0s") -> "is '0s', want a time such as",
         Seq(JobGroup.By -> "2026-11-30T05:00:00Z") -> "which is past",
         Seq(JobGroup.By -> "noon") -> "want a time of day",
+        Seq("spark.pacer.group.deadlines" -> "15m") -> "spark.pacer.group.deadlines: there is no such setting, want one of",
+        Seq("spark.pacer.groups.by" -> "07:00", JobGroup.Deadline -> "1h") -> "spark.pacer.groups.by: there is no such setting",
         Seq(JobGroup.By -> "07:00", JobGroup.Deadline -> "1h") -> "exclude each other")) {
       assertTrue(deadline(settings: _*).left.exists(_.contains(want)), s"$settings: ${deadline(settings: _*)}")
     }

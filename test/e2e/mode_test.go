@@ -33,7 +33,8 @@ func TestModeObserve(t *testing.T) {
 		t.Error(err)
 	}
 	app = s.AwaitApp("the observed run to be finished", patience, func(a api.AppDetail) bool { return a.State == api.AppFinished })
-	if app.Pacing != "observed" || app.WouldCores == nil || app.QuotaChanges == 0 || *app.WouldCores <= 0 || *app.WouldCores >= app.MeanCores {
+	busy := 2*app.Duration.Duration() > deadline // With others it may have fewer cores than Pacer would have given it.
+	if app.Pacing != "observed" || app.WouldCores == nil || app.QuotaChanges == 0 || *app.WouldCores <= 0 || *app.WouldCores >= app.MeanCores && !busy {
 		t.Errorf("pacing %s, %d quotas, %v cores, it used %v", app.Pacing, app.QuotaChanges, app.WouldCores, app.MeanCores)
 	}
 	if code, out := s.Pacer("apps", "show", string(app.ID)); code != 0 || !strings.Contains(out, "would-be cores") {

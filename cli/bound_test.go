@@ -16,8 +16,8 @@ import (
 // Airflow's operator kills its child with SIGKILL, and a worker's process may be killed: spark-submit, and a Python
 // program that works on without its JVM, get SIGTERM, and the planner learns the exit.
 func TestATaskThatIsKilledTakesItsApplicationAlong(t *testing.T) {
-	const driver = `sh -c 'trap "echo PYTHON >&3; exit" TERM; echo up >&3; while :; do sleep 0.05; done' & ` +
-		`trap 'echo TERM >&3; exit 143' TERM; while :; do sleep 0.05; done`
+	const driver = `trap 'echo TERM >&3; exit 143' TERM; ` + // It is there before the child says that both are.
+		`sh -c 'trap "echo PYTHON >&3; exit" TERM; echo up >&3; while :; do sleep 0.05; done' & while :; do sleep 0.05; done`
 	for name, task := range map[string]*exec.Cmd{
 		"the operator's child": exec.Command(os.Args[0]),
 		"the task's process":   exec.Command("sh", "-c", `"$0"; exit 1`, os.Args[0]),

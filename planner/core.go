@@ -171,4 +171,3 @@ func (c *core) show(to Ticket, body any) {
 		c.replies = append(c.replies, func() Reply { return Reply{To: to, Body: body, Reads: true} })
 	}
 }
-

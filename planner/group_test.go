@@ -66,6 +66,27 @@ func (w *world) member(node string, app api.AppID, id api.ExecutorID, code int) 
 	w.step(planner.Status{Status: &s})
 }
 
+// during has nodes obey for so many seconds.
+func (w *world) during(seconds int) {
+	w.Helper()
+	for range seconds {
+		w.pass(time.Second)
+		w.obey()
+	}
+}
+
+// otherThan is the other one of nodes a and b.
+func otherThan(node string) string { return map[string]string{"a": "b", "b": "a"}[node] }
+
+// without has the other node alone tell how it is, for so many seconds.
+func (w *world) without(node string, seconds int) {
+	w.Helper()
+	for range seconds {
+		w.pass(time.Second)
+		w.step(planner.Status{Status: new(w.status(otherThan(node)))})
+	}
+}
+
 const gib = units.GiB
 
 // A rigid group starts whole, each program with its own number and port and with the addresses of the others, or not at
@@ -362,10 +383,7 @@ func TestAGroupBesideSpark(t *testing.T) {
 		"stopped by its user before its context": func(w *world, id api.AppID, submission, _ string) {
 			w.control(api.VerbKill, api.ControlRequest{App: id, User: "ann"})
 			w.stopped(id, submission, stop)
-			for range 12 {
-				w.pass(time.Second)
-				w.obey()
-			}
+			w.during(12)
 			if a := w.app(id); a.EndedBy != api.EndedByKill || a.ExitCode == 0 {
 				w.Errorf("it is %s by %s with %d", a.State, a.EndedBy, a.ExitCode)
 			}
@@ -379,10 +397,7 @@ func TestAGroupBesideSpark(t *testing.T) {
 		},
 		"lost after a last word that proves its exit code": func(w *world, id api.AppID, submission, node string) {
 			w.tell(id, submission, stop)
-			for range 100 {
-				w.pass(time.Second)
-				w.step(planner.Status{Status: new(w.status(map[string]string{"a": "b", "b": "a"}[node]))})
-			}
+			w.without(node, 100)
 			if a := w.app(id); a.State != api.AppFinished || a.ExitCode != 0 {
 				w.Errorf("it is %s with %d", a.State, a.ExitCode)
 			}
@@ -392,10 +407,7 @@ func TestAGroupBesideSpark(t *testing.T) {
 			w.restart()
 			w.hello("a")
 			w.hello("b")
-			for range 300 {
-				w.pass(time.Second)
-				w.obey()
-			}
+			w.during(300)
 			if a := w.app(id); a.State != api.AppEnding || len(w.programs(id)) != 3 {
 				w.Errorf("while its driver runs it is %s, and runs %v", a.State, w.programs(id))
 			}
@@ -406,10 +418,7 @@ func TestAGroupBesideSpark(t *testing.T) {
 		},
 		"lost after its context": func(w *world, id api.AppID, submission, node string) {
 			w.stopped(id, submission, stop)
-			for range 60 {
-				w.pass(time.Second)
-				w.step(planner.Status{Status: new(w.status(map[string]string{"a": "b", "b": "a"}[node]))})
-			}
+			w.without(node, 60)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -465,10 +474,7 @@ func TestElasticProgramsOfADriverThatHasStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	during := func(seconds int) map[api.ExecutorID]string {
-		for range seconds {
-			w.pass(time.Second)
-			w.obey()
-		}
+		w.during(seconds)
 		return w.programs(id)
 	}
 	during(5)
@@ -506,7 +512,7 @@ func TestADriverThatStopsBeforeItBeginsAgain(t *testing.T) {
 	w.register(r)
 	w.pass(time.Second)
 	w.obey()
-	other := map[string]string{"a": "b", "b": "a"}[w.programs(id)[api.DriverName]]
+	other := otherThan(w.programs(id)[api.DriverName])
 	for i := 0; i < 300 && component.Of(w.e.View().App(id)).Node != ""; i++ {
 		w.pass(planner.TickInterval)
 		w.step(planner.Status{Status: new(w.status(other))})

@@ -44,10 +44,11 @@ func DriverCommand(c *api.Component, launch api.Launch, paths Paths, node NodeSe
 	if node.Image == "" {
 		reads = append(reads, submit, filepath.Join(spark, "jars"))
 		err = errors.Join(err, readable("spark-submit", submit))
-		a, ok := usableArchive(api.Launch{}, node, javaAt, at)
-		if ok && err == nil && EmptyDir(filepath.Join(spark, "conf")) {
-			file, archive = a.File(node.Archives), strings.Join(a.Options(node.Archives), " ")
-			reads = append(reads, file)
+		if err == nil && EmptyDir(filepath.Join(spark, "conf")) {
+			if a, ok := usableArchive(api.Launch{}, node, javaAt, at); ok {
+				file, archive = a.File(node.Archives), strings.Join(a.Options(node.Archives), " ")
+				reads = append(reads, file)
+			}
 		}
 	}
 	if err != nil {

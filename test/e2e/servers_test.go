@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,20 +44,14 @@ print("RESULT", spark.range(0, 1000000, 1, 8).selectExpr("sum(id)").collect()[0]
 			}, "RESULT 499999500000"},
 	} {
 		t.Run(server.name, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			address := realenv.FreePort(t)
+			_, port, _ := net.SplitHostPort(address)
 			args := append([]string{"-c", `cd "$0" && exec spark-submit "$@"`, t.TempDir(), "--master", "sparkpacer://" + s.Address, "--jars", jarOf(t, s),
 				"--name", "e2e-" + server.name, "--class", server.class, "--driver-memory", "768m", "--executor-memory", "768m",
 				"--conf", "spark.ui.enabled=false", "--conf", server.key + "=" + port}, server.flags...)
 			run := realenv.Start(t, []string{"SPARK_SUBMIT_OPTS=", "PACER_CREDENTIALS_DIR=" + s.Credentials()}, "/bin/sh", append(args, "spark-internal")...)
 			s.Await("the server to listen", patience, func() bool {
-				c, err := net.Dial("tcp", "127.0.0.1:"+port)
+				c, err := net.Dial("tcp", address)
 				if err == nil {
 					c.Close()
 				}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/sparkpacer/pacer/api"
@@ -23,7 +22,7 @@ func (c *site) airflow() {
 	c.k.Kubectl("-n", "spark", "create", "serviceaccount", "spark")
 	c.k.Kubectl("-n", "spark", "create", "rolebinding", "spark", "--clusterrole=edit", "--serviceaccount=spark:spark")
 	report := filepath.Join(c.k.Share, "report.py")
-	outside, inside := settings(c.k.Flags()), settings(c.k.Pods())
+	outside, inside := realenv.Settings(c.k.Flags()), realenv.Settings(c.k.Pods())
 	maps.Copy(inside, map[string]string{"spark.pacer.planner": planner, "spark.plugins": "org.apache.spark.pacer.PacerPlugin",
 		"spark.jars": "local://" + filepath.Join(c.k.Share, "pacer.jar"), "spark.pacer.deadline": "10m"})
 	for _, task := range []struct {
@@ -60,16 +59,4 @@ func (c *site) airflow() {
 		}
 		fmt.Printf("airflow: %s is %s\n", task.name, got.State)
 	}
-}
-
-// settings are those of flags.
-func settings(flags []string) map[string]string {
-	of := map[string]string{}
-	for i, flag := range flags {
-		if flag == "--conf" {
-			key, value, _ := strings.Cut(flags[i+1], "=")
-			of[key] = value
-		}
-	}
-	return of
 }

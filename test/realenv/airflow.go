@@ -67,6 +67,18 @@ type Task struct {
 	Env, Without []string
 }
 
+// Settings are those of flags of spark-submit, as the operator takes them.
+func Settings(flags []string) map[string]string {
+	of := map[string]string{}
+	for i, flag := range flags {
+		if flag == "--conf" {
+			key, value, _ := strings.Cut(flags[i+1], "=")
+			of[key] = value
+		}
+	}
+	return of
+}
+
 // Start has Airflow run a task against a Pacer.
 func (a *Airflow) Start(s *System, task Task) *Process {
 	a.t.Helper()

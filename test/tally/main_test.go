@@ -154,7 +154,7 @@ func TestSecondAttemptsAreSaidAndCounted(t *testing.T) {
 	}
 }
 
-// What a process says when the runtime ends it stands with the test that ran, which has no end.
+// The last words of a process that the runtime ends stand with the test that ran, which has no end.
 func TestAPackageThatEndsInATestSaysWhy(t *testing.T) {
 	in := `{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"fatal error: select on synctest channel\n"}

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,13 +105,7 @@ func onYARN(t *testing.T, a *realenv.Airflow, counts *account) {
 	s.StartNode("--attach")
 	conf := map[string]string{"spark.pacer.planner": s.Address, "spark.yarn.maxAppAttempts": "1",
 		"spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1", "spark.executor.instances": "2", "spark.executor.cores": "1"}
-	flags := y.Flags()
-	for i, flag := range flags {
-		if flag == "--conf" {
-			key, value, _ := strings.Cut(flags[i+1], "=")
-			conf[key] = value
-		}
-	}
+	maps.Copy(conf, realenv.Settings(y.Flags()))
 	w := &site{s: s, a: a, host: "yarn", extra: map[string]any{"yarn_resourcemanager_webapp_address": webapp(t, y)}, conf: conf,
 		work: []string{filepath.Join(y.Dir, "nm1", "local"), filepath.Join(y.Dir, "nm2", "local")}, runs: map[string]int{}, account: counts}
 	durable := map[string]any{"yarn_track_via_rm_api": true}
